@@ -1,0 +1,3 @@
+module github.com/landfast/landfast
+
+go 1.26.0
