@@ -1,0 +1,146 @@
+package durable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/landfast/landfast/fsx"
+)
+
+// Write is one file of a [Sequence].
+type Write struct {
+	Dir  *fsx.Dir    // Required
+	Name string      // Required
+	Data []byte      // Required, may be empty
+	Mode fs.FileMode // as in [fsx.Options]
+	// New publishes the file only where the name is free; a taken name ends the
+	// sequence with fs.ErrExist.
+	New bool
+	// Same, with New, takes an existing file of exactly these bytes for done.
+	Same bool
+}
+
+// Sequence writes several files in a fixed order with two rounds of flushes: it
+// stages and syncs all of them, publishes them one after the other, and then
+// syncs every directory that was written to, and those in alsoSync, once. The
+// last file is the commit point by convention: whoever reads it may rely on
+// those before it only after an acknowledgement, because before the directory
+// syncs power loss can keep any subset of the names.
+//
+// If staging or a sync fails, nothing is published. If a publish fails, those
+// before it stay. The error is an [fsx.PublishError] about the file it names;
+// its state speaks of that file. A failed directory sync is reported for the
+// last file of that directory as VisibleNotDurable.
+func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Options) (fsx.Receipt, error) {
+	staged := make([]*fsx.Temp, len(writes))
+	defer func() {
+		for _, t := range staged {
+			if t != nil {
+				_ = t.Abort() // does nothing for those that were published
+			}
+		}
+	}()
+	o.Flush = fsx.FlushFile
+	need := o.Need
+	o.Need = min(need, fsx.Ordered) // the directories are synced below
+	for i, w := range writes {
+		if w.New && w.Same {
+			done, err := sameExists(w)
+			if err != nil {
+				return fsx.Receipt{}, &fsx.PublishError{Stage: fsx.StepOpen, Path: w.Name, Err: err}
+			}
+			if done {
+				continue
+			}
+		}
+		if g := w.Dir.Guarantee(); g < need {
+			return fsx.Receipt{}, &fsx.PublishError{
+				Stage: fsx.StepSyncDir, Path: w.Name,
+				Err: fmt.Errorf("need %v, but filesystem %s gives %v: %w", need, w.Dir.FSType(), g, fsx.ErrNeed),
+			}
+		}
+		o.Mode = w.Mode
+		t, err := w.Dir.CreateTemp(w.Name, o)
+		if err != nil {
+			return fsx.Receipt{}, err
+		}
+		staged[i] = t
+		if _, err := t.Write(w.Data); err != nil {
+			return fsx.Receipt{}, errors.Join(err, t.Abort())
+		}
+	}
+	for _, t := range staged {
+		if t == nil {
+			continue
+		}
+		if err := t.Sync(); err != nil {
+			return fsx.Receipt{}, errors.Join(err, t.Abort())
+		}
+	}
+	rec := fsx.Receipt{Guarantee: fsx.Durable, Attempts: 1}
+	for i, w := range writes {
+		if staged[i] == nil {
+			continue
+		}
+		publish := staged[i].Replace
+		if w.New {
+			publish = staged[i].PublishNew
+		}
+		r, err := publish(ctx)
+		if err != nil {
+			return fsx.Receipt{}, err
+		}
+		r.Guarantee = w.Dir.Guarantee() // until its directory is synced below
+		rec = rec.Merge(r)
+	}
+	return syncAll(writes, alsoSync, rec)
+}
+
+// syncAll syncs each directory once, in the order of first use, the last
+// written one (that of the commit point) after the others.
+func syncAll(writes []Write, alsoSync []*fsx.Dir, rec fsx.Receipt) (fsx.Receipt, error) {
+	type target struct {
+		dir  *fsx.Dir
+		name string
+	}
+	var dirs []target
+	for _, d := range alsoSync {
+		dirs = append(dirs, target{dir: d, name: "."})
+	}
+	for _, w := range writes {
+		dirs = append(dirs, target{dir: w.Dir, name: w.Name})
+	}
+	for i, d := range dirs {
+		again := false
+		for _, later := range dirs[i+1:] {
+			again = again || later.dir == d.dir
+		}
+		if again {
+			continue
+		}
+		ds, err := d.dir.Sync()
+		if err != nil {
+			return fsx.Receipt{}, &fsx.PublishError{Stage: fsx.StepSyncDir, State: fsx.VisibleNotDurable, Path: d.name, Err: err}
+		}
+		if len(ds) > 0 {
+			rec = rec.Merge(fsx.Receipt{Guarantee: fsx.Ordered, Degraded: ds})
+		}
+	}
+	return rec, nil
+}
+
+// sameExists reports whether the name already holds exactly the bytes. Other
+// bytes under the name are left for the publish to refuse.
+func sameExists(w Write) (bool, error) {
+	got, err := w.Dir.ReadFile(w.Name, int64(len(w.Data)))
+	switch {
+	case err == nil:
+		return bytes.Equal(got, w.Data), nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrTooLarge):
+		return false, nil
+	}
+	return false, err
+}
