@@ -2,7 +2,7 @@ package fsx
 
 // guaranteeOf is the strongest promise a filesystem can keep once every step of
 // a durable replace has answered success. The basis of each row stands in
-// docs/guarantees.md. A name that is not listed gets Ordered: its fsync is
+// docs/decisions/0005-what-durable-means.md. A name that is not listed gets Ordered: its fsync is
 // believed for content, nothing more is claimed.
 func guaranteeOf(fstype string) Guarantee {
 	switch fstype {

@@ -1,0 +1,230 @@
+package handoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/landfast/landfast/durable"
+	"github.com/landfast/landfast/fsx"
+	"github.com/landfast/landfast/handoff/ledger"
+	"github.com/landfast/landfast/lockx"
+)
+
+// Finding is one thing that doctor noticed.
+type Finding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // error, warning, info
+	Path     string `json:"path,omitempty"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// SnapshotInfo is one verified snapshot.
+type SnapshotInfo struct {
+	ID       string    `json:"id"`
+	Revision uint64    `json:"revision"`
+	SavedAt  time.Time `json:"saved_at"`
+}
+
+// Health is what doctor found.
+type Health struct {
+	State            State          `json:"state"`
+	Healthy          bool           `json:"healthy"`
+	Revision         uint64         `json:"revision"`
+	RecoveryID       string         `json:"recovery_id,omitempty"`
+	Protected        bool           `json:"protected"` // a verified snapshot of the present state exists
+	Snapshots        []SnapshotInfo `json:"snapshots"` // newest revision first
+	InvalidSnapshots []string       `json:"invalid_snapshots"`
+	Retention        int            `json:"retention"`
+	LocalOnly        bool           `json:"local_only"`
+	Next             string         `json:"next"`
+	Findings         []Finding      `json:"findings"`
+}
+
+// Doctor looks at everything and changes nothing; it takes no lock and works on
+// a read-only checkout. An unwell ledger is a Health, not an error.
+func (p *Project) Doctor(ctx context.Context) (Health, error) {
+	h, err := p.doctor()
+	return h, classify("doctor", err)
+}
+
+func (p *Project) doctor() (Health, error) {
+	h := Health{
+		State: Empty, Retention: retention, LocalOnly: true,
+		Snapshots: []SnapshotInfo{}, InvalidSnapshots: []string{}, Findings: []Finding{},
+	}
+	state, err := p.openState()
+	if err != nil {
+		if !isUnsafePlace(err) {
+			return h, err
+		}
+		h.State = Damaged
+		h.find(codeStateDir, "error", stateDir, stateDir+" can't be used: "+cause(err).Error(), "move it away; it is not followed")
+		h.advise()
+		return h, nil
+	}
+	if state == nil {
+		h.advise()
+		return h, nil
+	}
+	defer state.Close()
+	ld, err := p.load(state)
+	if err != nil && !isUnsafePlace(err) {
+		return h, err
+	}
+	if err != nil {
+		ld = &loaded{state: Damaged, code: codeMissing, why: "is gone, and the snapshots can't be listed"}
+	}
+	h.State = ld.state
+	if ld.code != "" {
+		h.find(ld.code, "error", stateDir+"/"+ledgerName, ledgerName+" "+ld.why, "landfast handoff recover shows what can be restored")
+	}
+	h.looksAtSnapshots(p, ld)
+	if ld.state == Healthy {
+		h.Revision, h.RecoveryID = ld.l.Revision, ld.l.RecoveryID
+		h.looksAtSize(len(ld.raw))
+	}
+	h.looksAtLeftovers(state, stateDir)
+	h.looksAtPreview(state)
+	h.looksAtLock(state)
+	h.Healthy = h.State == Healthy && (h.Protected || h.Revision == 0) && len(h.InvalidSnapshots) == 0
+	h.advise()
+	return h, nil
+}
+
+func isUnsafePlace(err error) bool {
+	return errors.Is(err, fsx.ErrLink) || errors.Is(err, fsx.ErrNotDir) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fsx.ErrTooMany)
+}
+
+func (h *Health) find(code, severity, path, message, hint string) {
+	h.Findings = append(h.Findings, Finding{Code: code, Severity: severity, Path: path, Message: message, Hint: hint})
+}
+
+// looksAtSnapshots verifies every copy: its digest, and that it is a ledger of
+// the revision it says.
+func (h *Health) looksAtSnapshots(p *Project, ld *loaded) {
+	at := stateDir + "/" + snapshotsDir
+	snaps, err := p.openSub(snapshotsDir)
+	if err != nil {
+		h.find("snapshots-unsafe", "error", at, snapshotsDir+" can't be used: "+cause(err).Error(), "")
+		return
+	}
+	if snaps == nil {
+		if ld.state == Healthy && ld.l.Revision > 0 {
+			h.find("snapshot-missing", "error", at, "there is no snapshot of the present state", "landfast handoff backup makes one")
+		}
+		return
+	}
+	defer snaps.Close()
+	s := durable.OpenSnapshots(snaps)
+	list, err := s.List(maxSnapshotEntries)
+	if err != nil {
+		h.find("snapshots-unreadable", "error", at, cause(err).Error(), "")
+		return
+	}
+	for _, c := range list.Found {
+		if err := verifyCopy(s, c); err != nil {
+			h.InvalidSnapshots = append(h.InvalidSnapshots, c.Name)
+			h.find("snapshot-damaged", "error", at+"/"+c.Name, "this copy can't be restored: "+err.Error(),
+				"it is never used; move it away, or let the next change of that state set it aside")
+			continue
+		}
+		h.Snapshots = append(h.Snapshots, SnapshotInfo{ID: c.Name, Revision: c.Revision, SavedAt: c.SavedAt.UTC()})
+		if ld.state == Healthy && c.Name == durable.SnapshotName(ld.l.Revision, ld.raw) {
+			h.Protected = true
+		}
+	}
+	if ld.state == Healthy && ld.l.Revision > 0 && !h.Protected {
+		h.find("snapshot-missing", "error", at, "there is no snapshot of the present state", "landfast handoff backup makes one")
+	}
+	for _, name := range list.Foreign {
+		h.find("foreign-file", "info", at+"/"+name, "not a snapshot; it is left alone", "")
+	}
+	h.looksAtLeftovers(snaps, at)
+}
+
+// verifyCopy checks a snapshot as recovery would.
+func verifyCopy(s *durable.Snapshots, c durable.Snapshot) error {
+	data, err := s.Read(c.Name, maxPreserve)
+	if err != nil {
+		return cause(err)
+	}
+	l, err := ledger.Parse(data)
+	if err != nil {
+		return err
+	}
+	if l.Revision != c.Revision {
+		return fmt.Errorf("its name says revision %d, its content %d", c.Revision, l.Revision)
+	}
+	return nil
+}
+
+// looksAtSize warns while there is still room to get out.
+func (h *Health) looksAtSize(size int) {
+	if percent := size * 100 / ledger.MaxBytes; percent >= 80 {
+		h.find("ledger-nearly-full", "warning", stateDir+"/"+ledgerName,
+			fmt.Sprintf("%d of %d bytes are used (%d %%)", size, ledger.MaxBytes, percent), "start to plan for a compaction")
+	}
+}
+
+// looksAtLeftovers counts the staged files of killed writers. They are no ill
+// health: the next writer sweeps them.
+func (h *Health) looksAtLeftovers(d *fsx.Dir, at string) {
+	es, err := d.List(maxSnapshotEntries)
+	if err != nil {
+		h.find("directory-unreadable", "warning", at, cause(err).Error(), "")
+		return
+	}
+	n, last := 0, ""
+	for _, e := range es {
+		if _, _, ok := fsx.ParseTempName(e.Name); ok {
+			n, last = n+1, e.Name
+		}
+	}
+	if n > 0 {
+		h.find("leftover", "info", at+"/"+last, fmt.Sprintf("%d staged files of writers that are at work or were killed", n), "the next change removes those of killed ones")
+	}
+}
+
+// looksAtPreview says when HANDOFF.md can't be refreshed.
+func (h *Health) looksAtPreview(state *fsx.Dir) {
+	_, err := state.ReadFile(previewName, maxPreview)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.find("preview-blocked", "warning", stateDir+"/"+previewName, "the preview can't be refreshed: "+cause(err).Error(), "move it away; it is made again")
+	}
+}
+
+// looksAtLock tells who is at work, for a person who wonders why writes wait.
+func (h *Health) looksAtLock(state *fsx.Dir) {
+	info, err := lockx.Inspect(state, lockName)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			h.find("lock-unsafe", "error", stateDir+"/"+lockName, "the lock can't be used: "+cause(err).Error(), "move it away; it is made again")
+		}
+		return
+	}
+	if info.Held() {
+		h.find("locked", "info", stateDir+"/"+lockName, "somebody is writing: "+info.String(), "")
+	}
+}
+
+// advise says the one thing to do next.
+func (h *Health) advise() {
+	switch {
+	case h.State == Empty:
+		h.Next = "nothing is recorded yet; landfast handoff record begins"
+	case h.State == Healthy && h.Healthy:
+		h.Next = "nothing to do"
+	case h.State == Healthy && !h.Protected:
+		h.Next = "run landfast handoff backup"
+	case h.State == Healthy:
+		h.Next = "look at the findings"
+	case len(h.Snapshots) > 0:
+		h.Next = "run landfast handoff recover for a preview"
+	default:
+		h.Next = "no copy can restore it here; keep the file and look for a copy elsewhere"
+	}
+}
