@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/landfast/landfast/fsx"
+	"github.com/landfast/landfast/internal/fsops"
 	"github.com/landfast/landfast/internal/procid"
 )
 
@@ -112,7 +113,7 @@ func (a *attempt) lock(t *ticket) (locked bool, err error) {
 	if a.o.Timeout < 0 {
 		return false, ErrBusy
 	}
-	err = locks.seek(a.ctx, t, func() *turnstile { return openTurnstile(a.d, a.name, a.o.Shared) })
+	err = locks.seek(a.ctx, t, func() *turnstile { return a.turnstile(t.q.key.table) })
 	return err == nil, err
 }
 
@@ -143,7 +144,7 @@ func (a *attempt) queueUp(t *ticket) error {
 // try asks the kernel once. A reader doesn't pass a waiting writer.
 func (a *attempt) try(t *ticket) (bool, error) {
 	if a.o.Shared {
-		turn := openTurnstile(a.d, a.name, true)
+		turn := a.turnstile(t.q.key.table)
 		defer turn.close()
 		if !turn.tryPass() {
 			return false, nil
@@ -151,6 +152,15 @@ func (a *attempt) try(t *ticket) (bool, error) {
 	}
 	tb, h := t.file.Handle()
 	return kernelTry(tb, h, a.o.Shared)
+}
+
+// turnstile opens the turnstile, which a reader makes where it is missing. A
+// model's files are not the operating system's: gofrs/flock can't open them.
+func (a *attempt) turnstile(tb fsops.Table) *turnstile {
+	if _, ok := tb.(fsops.Locker); ok {
+		return nil
+	}
+	return openTurnstile(a.d, a.name, a.o.Shared)
 }
 
 // identity reports with ErrLost that the name leads to another file than f: the
@@ -191,7 +201,9 @@ func (a *attempt) handle(t *ticket) *Handle {
 	ours := isOurs(content)
 	var old Record
 	if ours && n > slotAt {
-		if old, err = decodeRecord(content[slotAt:]); err == nil && old.Held {
+		if gen, ok := releasedGeneration(content[slotAt:]); ok {
+			old.Generation = gen
+		} else if old, err = decodeRecord(content[slotAt:]); err == nil && old.Held {
 			h.recovered = &old
 		}
 	}
@@ -201,7 +213,7 @@ func (a *attempt) handle(t *ticket) *Handle {
 	h.rec = newRecord(a.o.Purpose, old.Generation+1)
 	out, off := encodeRecord(h.rec), int64(slotAt)
 	if n < slotAt || content[0] != header[0] {
-		out, off = append(paddedHeader(), out...), 0
+		out, off = append([]byte(header), out...), 0
 	}
 	_, err = t.file.WriteAt(out, off)
 	h.written = err == nil
@@ -213,11 +225,7 @@ func (a *attempt) handle(t *ticket) *Handle {
 // other content locks it, and it keeps its content.
 func isOurs(content []byte) bool {
 	head := content[:min(len(content), slotAt)]
-	return bytes.HasPrefix(paddedHeader(), head) || len(bytes.Trim(head, "\x00")) == 0
-}
-
-func paddedHeader() []byte {
-	return []byte(header + strings.Repeat(" ", slotAt-1-len(header)) + "\n")
+	return strings.HasPrefix(header, string(head)) || len(bytes.Trim(head, "\x00")) == 0
 }
 
 func newRecord(purpose string, generation uint64) Record {

@@ -122,7 +122,7 @@ func TestAcquireRefusesWhatIsNoPlainFile(t *testing.T) {
 
 // eltmon/overdeck#2623: a zero-byte lock after power loss blocked for ever.
 func TestAnyContentOfTheFileIsTolerated(t *testing.T) {
-	whole := append(paddedHeader(), encodeRecord(testRecord())...)
+	whole := append([]byte(header), encodeRecord(testRecord())...)
 	tests := []struct {
 		name    string
 		content []byte
@@ -187,7 +187,7 @@ func mix(b []byte) []byte {
 	other := testRecord()
 	other.Token = strings.Repeat("b", 32)
 	other.Purpose = "another purpose"
-	o := append(paddedHeader(), encodeRecord(other)...)
+	o := append([]byte(header), encodeRecord(other)...)
 	return append(bytes.Clone(b[:slotAt+100]), o[slotAt+100:]...)
 }
 

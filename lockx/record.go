@@ -2,10 +2,12 @@ package lockx
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,9 +29,8 @@ const (
 	stateReleased = "released"
 )
 
-// header begins the file and explains it to whoever opens it; spaces and a line
-// feed fill it up to the slot.
-const header = "landfast lock file; it never needs removing; last owner:"
+// header fills the file up to the slot and explains it to whoever opens it.
+const header = "landfast lock file; it never needs removing; its last owner:   \n"
 
 // Record is what the holder of an exclusive lock says of itself. It is written
 // without a sync and never trusted to decide who holds the lock. Shared holders
@@ -74,13 +75,13 @@ type wireRecord struct {
 	Gen      uint64    `json:"gen"`
 	Token    string    `json:"token"`
 	PID      int       `json:"pid"`
-	Start    uint64    `json:"start,omitempty"`
-	Boot     string    `json:"boot,omitempty"`
-	PIDNS    uint64    `json:"pidns,omitempty"`
-	Machine  string    `json:"machine,omitempty"`
-	Host     string    `json:"host,omitempty"`
-	Exe      string    `json:"exe,omitempty"`
-	Purpose  string    `json:"purpose,omitempty"`
+	Start    uint64    `json:"start"`
+	Boot     string    `json:"boot"`
+	PIDNS    uint64    `json:"pidns"`
+	Machine  string    `json:"machine"`
+	Host     string    `json:"host"`
+	Exe      string    `json:"exe"`
+	Purpose  string    `json:"purpose"`
 	Acquired time.Time `json:"acquired"`
 }
 
@@ -93,29 +94,102 @@ var (
 // space, the JSON, a line feed and spaces. The checksum tells a torn or mixed
 // write apart; the fixed size means that nothing of an older record shows through.
 func encodeRecord(r Record) []byte {
-	w := wireRecord{
-		V: recordVersion, State: stateReleased, Gen: r.Generation, Token: r.Token,
-		PID: r.PID, Start: r.Start, Boot: clip(r.Boot), PIDNS: r.PIDNS, Machine: clip(r.Machine),
-		Host: clip(r.Host), Exe: clip(r.Exe), Purpose: clip(r.Purpose),
-		Acquired: r.Acquired.UTC().Truncate(time.Millisecond),
-	}
-	if r.Held {
-		w.State = stateHeld
-	}
-	body := marshal(w)
+	r.Host, r.Exe, r.Purpose = clip(r.Host), clip(r.Exe), clip(r.Purpose)
+	r.Boot, r.Machine = clip(r.Boot), clip(r.Machine)
+	slot := make([]byte, 0, slotSize)
 	// Escaping can make the texts longer than the slot: the least useful go first.
-	for _, drop := range []*string{&w.Exe, &w.Host, &w.Purpose} {
-		if len(body) <= slotSize-10 {
+	for _, drop := range []*string{nil, &r.Exe, &r.Host, &r.Purpose, &r.Boot, &r.Machine} {
+		if drop != nil {
+			*drop = ""
+		}
+		slot = appendRecord(append(slot[:0], "00000000 "...), r)
+		if len(slot) < slotSize {
 			break
 		}
-		*drop = ""
-		body = marshal(w)
 	}
-	slot := bytes.Repeat([]byte{' '}, slotSize)
-	n := copy(slot, fmt.Sprintf("%08x ", checksum(body)))
-	n += copy(slot[n:], body)
-	slot[n], slot[slotSize-1] = '\n', '\n'
-	return slot
+	putChecksum(slot, checksum(slot[bodyAt:]))
+	slot = append(slot, '\n')
+	for len(slot) < slotSize-1 {
+		slot = append(slot, ' ')
+	}
+	return append(slot, '\n')
+}
+
+// bodyAt is where the JSON begins in the slot.
+const bodyAt = 9
+
+// appendRecord writes the JSON of wireRecord by hand: the lock is taken for
+// every write of a ledger, and encoding/json costs more than all its system calls.
+func appendRecord(b []byte, r Record) []byte {
+	b = append(b, `{"v":1,"state":"`...)
+	if r.Held {
+		b = append(b, stateHeld...)
+	} else {
+		b = append(b, stateReleased...)
+	}
+	b = strconv.AppendUint(append(b, `","gen":`...), r.Generation, 10)
+	b = appendText(b, "token", r.Token)
+	b = strconv.AppendInt(append(b, `,"pid":`...), int64(r.PID), 10)
+	b = strconv.AppendUint(append(b, `,"start":`...), r.Start, 10)
+	b = appendText(b, "boot", r.Boot)
+	b = strconv.AppendUint(append(b, `,"pidns":`...), r.PIDNS, 10)
+	b = appendText(b, "machine", r.Machine)
+	b = appendText(b, "host", r.Host)
+	b = appendText(b, "exe", r.Exe)
+	b = appendText(b, "purpose", r.Purpose)
+	at := r.Acquired.UTC()
+	if y := at.Year(); y < 0 || y > 9999 {
+		at = time.Time{} // RFC 3339 has four digits
+	}
+	b = at.AppendFormat(append(b, `,"acquired":"`...), "2006-01-02T15:04:05.999Z")
+	return append(b, `"}`...)
+}
+
+// appendText appends a member. The text went through clip, so only two
+// characters need an escape.
+func appendText(b []byte, key, text string) []byte {
+	b = append(append(append(b, `,"`...), key...), `":"`...)
+	for i := range len(text) {
+		if c := text[i]; c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, text[i])
+	}
+	return append(b, '"')
+}
+
+// releasedGeneration reads the generation of a record that says "released", the
+// usual predecessor, of which nothing else is of interest.
+func releasedGeneration(slot []byte) (uint64, bool) {
+	body, ok := recordBody(slot)
+	if !ok {
+		return 0, false
+	}
+	body, ok = bytes.CutPrefix(body, []byte(`{"v":1,"state":"released","gen":`))
+	end := bytes.IndexByte(body, ',')
+	if !ok || end < 0 {
+		return 0, false
+	}
+	gen, err := strconv.ParseUint(string(body[:end]), 10, 64)
+	return gen, err == nil
+}
+
+// recordBody gives the JSON if its checksum is right.
+func recordBody(slot []byte) ([]byte, bool) {
+	line, _, ok := bytes.Cut(slot, []byte{'\n'})
+	if !ok || len(line) <= bodyAt || len(slot) > slotSize {
+		return nil, false
+	}
+	var want [bodyAt]byte
+	want[bodyAt-1] = ' '
+	putChecksum(want[:], checksum(line[bodyAt:]))
+	return line[bodyAt:], bytes.Equal(line[:bodyAt], want[:])
+}
+
+func putChecksum(b []byte, sum uint32) {
+	var raw [4]byte
+	binary.BigEndian.PutUint32(raw[:], sum)
+	hex.Encode(b, raw[:])
 }
 
 // decodeRecord reads a slot; a short one is what a short file has. The errors
@@ -124,12 +198,8 @@ func decodeRecord(slot []byte) (Record, error) {
 	if strings.Trim(string(slot), "\x00 \n") == "" {
 		return Record{}, errNoRecord
 	}
-	line, _, ok := bytes.Cut(slot, []byte{'\n'})
-	if !ok || len(line) < 10 || len(slot) > slotSize {
-		return Record{}, errDamagedRecord
-	}
-	body := line[9:]
-	if string(line[:9]) != fmt.Sprintf("%08x ", checksum(body)) {
+	body, ok := recordBody(slot)
+	if !ok {
 		return Record{}, errDamagedRecord
 	}
 	var w wireRecord
@@ -148,19 +218,6 @@ func decodeRecord(slot []byte) (Record, error) {
 	}, nil
 }
 
-func marshal(w wireRecord) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(w); err != nil {
-		// Only a time outside the years 0 to 9999 can do this.
-		w.Acquired = time.Time{}
-		b.Reset()
-		_ = enc.Encode(w)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
-}
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
@@ -172,6 +229,9 @@ func isToken(s string) bool {
 // clip cuts text to maxText bytes and replaces what could act on a terminal or
 // reorder a line (control, format and direction characters).
 func clip(s string) string {
+	if len(s) <= maxText && isPlain(s) {
+		return s
+	}
 	var b strings.Builder
 	for _, r := range s {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || r >= 0x200b && r <= 0x200f ||
@@ -184,4 +244,14 @@ func clip(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// isPlain reports whether s is printable ASCII only.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
 }

@@ -53,7 +53,7 @@ func TestRecordFitsWhateverTheTexts(t *testing.T) {
 }
 
 func TestHeaderLeavesRoomForItself(t *testing.T) {
-	if h := paddedHeader(); len(h) != slotAt || h[slotAt-1] != '\n' {
+	if h := header; len(h) != slotAt || h[slotAt-1] != '\n' {
 		t.Errorf("header is %q, %d bytes", h, len(h))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/landfast/landfast/fsx"
-	"github.com/landfast/landfast/internal/fsops"
 )
 
 // turnSuffix names the turnstile beside its lock file.
@@ -42,11 +41,6 @@ func openTurnstile(d *fsx.Dir, name string, create bool) *turnstile {
 	}
 	f, err := open(name + turnSuffix)
 	if err != nil {
-		return nil
-	}
-	tb, _ := f.Handle()
-	if _, ok := tb.(fsops.Locker); ok {
-		_ = f.Close() // not the operating system's files
 		return nil
 	}
 	path := filepath.Join(d.Path(), name+turnSuffix)
