@@ -3,6 +3,7 @@ package lockx
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -54,7 +55,10 @@ func (e *BusyError) Error() string {
 // Unwrap makes errors.Is(err, ErrBusy) true.
 func (e *BusyError) Unwrap() error { return ErrBusy }
 
-// lockError begins with the operation and names the file.
+// lockError begins with the operation and names the file, once.
 func lockError(op string, d *fsx.Dir, name string, err error) error {
+	if pe, ok := err.(*fs.PathError); ok && pe.Path == filepath.Join(d.Path(), name) {
+		return fmt.Errorf("%s: %w", op, err)
+	}
 	return fmt.Errorf("%s %s: %w", op, filepath.Join(d.Path(), name), err)
 }

@@ -71,8 +71,9 @@ func Self() ID { return self() }
 
 // Judge reports whether the process runs, and why it says so. The process may
 // end right after a Live; a Dead stays true.
-func Judge(id ID) (Verdict, string) {
-	me := Self()
+func Judge(id ID) (Verdict, string) { return judge(Self(), id) }
+
+func judge(me, id ID) (Verdict, string) {
 	if id.PID <= 0 {
 		return Unknown, "no process id recorded"
 	}

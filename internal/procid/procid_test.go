@@ -56,13 +56,23 @@ func TestJudgeSaysDeadOnlyWhereItIsCertain(t *testing.T) {
 }
 
 func TestOtherBootOfTheSameMachineIsDead(t *testing.T) {
-	id := Self()
-	if id.Boot == "" || id.Machine == "" {
-		t.Skip("this system has no boot id or no machine id")
+	me := Self()
+	me.Boot, me.Machine = strings.Repeat("b0", 8), strings.Repeat("0a", 8)
+	id := me
+	id.Boot = strings.Repeat("b1", 8)
+	if v, why := judge(me, id); v != Dead {
+		t.Errorf("recorded in full: %v, %q; want dead", v, why)
 	}
-	id.Boot = strings.Repeat("f0", 8)
-	if v, why := Judge(id); v != Dead {
-		t.Errorf("Judge = %v, %q; want dead", v, why)
+	short, ok := ParseTag(id.Tag())
+	if !ok {
+		t.Fatal("no tag: ", id.Tag())
+	}
+	if v, why := judge(me, short); v != Dead {
+		t.Errorf("recorded as a tag: %v, %q; want dead", v, why)
+	}
+	id.Boot = ""
+	if v, why := judge(me, id); v != Unknown {
+		t.Errorf("boot not recorded: %v, %q; want unknown", v, why)
 	}
 }
 
