@@ -22,8 +22,9 @@
 //
 // Not promised: anything on a network filesystem whose locks are local or
 // missing; a lock on a file that another user may delete ([Handle.Verify]
-// notices); reentrance. An abandoned wait may take the lock for an instant
-// after the holder released it, and lets go at once.
+// notices); reentrance. The kernel's wait outlives a caller that gave up: once
+// the holder releases, it takes the lock for an instant and lets go at once, and
+// until then an abandoned writer keeps new readers out, as a patient one does.
 //
 // Sources: flock(2), LockFileEx in the Windows documentation, proc_locks(5).
 package lockx

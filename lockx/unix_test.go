@@ -25,7 +25,7 @@ func TestLockFileIsPrivate(t *testing.T) {
 func TestAFIFOIsRefusedWithoutHanging(t *testing.T) {
 	d, dir := openDir(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "l"), 0o600); err != nil {
-		t.Skip("no FIFO here: ", err)
+		t.Fatal(err)
 	}
 	if h, err := Acquire(t.Context(), d, "l", Options{}); err == nil {
 		_ = h.Release()
@@ -36,9 +36,6 @@ func TestAFIFOIsRefusedWithoutHanging(t *testing.T) {
 // A child between fork and exec holds copies of all descriptors: with a close
 // alone, 18 % of the tries after a release failed in the research for this.
 func TestReleaseIsNotUndoneByAFork(t *testing.T) {
-	if _, err := exec.LookPath("true"); err != nil {
-		t.Skip("no true command: ", err)
-	}
 	d, _ := openDir(t)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -48,7 +45,10 @@ func TestReleaseIsNotUndoneByAFork(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = exec.Command("true").Run()
+				if err := exec.Command("true").Run(); err != nil {
+					t.Error(err)
+					return
+				}
 			}
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/landfast/landfast/internal/testenv"
 )
 
 func TestParseStatSurvivesHostileCommandNames(t *testing.T) {
@@ -25,7 +27,7 @@ func TestParseStatSurvivesHostileCommandNames(t *testing.T) {
 func TestZombieIsDead(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {
-		t.Skip("no sleep command: ", err)
+		t.Fatal(err)
 	}
 	id := Self()
 	id.PID, id.Start = cmd.Process.Pid, lookup(cmd.Process.Pid).start
@@ -52,7 +54,7 @@ func TestProcessOfAnotherUserIsComparedNotDeclaredDead(t *testing.T) {
 	id.PID = 1
 	p := lookup(1)
 	if p.state != running {
-		t.Skip("process 1 is hidden here")
+		testenv.NotHere(t, "process 1 is hidden")
 	}
 	id.Start = p.start
 	if v, why := Judge(id); v != Live {
