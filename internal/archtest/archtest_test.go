@@ -15,6 +15,7 @@ var rules = []struct {
 	{"imports keep their direction and modules their owner", Imports},
 	{"only fsx changes files", Writes},
 	{"every package is documented", PackageDocs},
+	{"exported names are documented", ExportedDocs},
 	{"product code keeps its habits", Habits},
 	{"paths in Markdown files exist", MarkdownPaths},
 }

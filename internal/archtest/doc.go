@@ -9,6 +9,6 @@
 //
 // The rules: who may import whom and which third-party module belongs to whom
 // ([Imports]); which functions of the standard library only fsx may use
-// ([Writes]); package documentation ([PackageDocs]); what product code never
-// does ([Habits]); paths in Markdown files ([MarkdownPaths]).
+// ([Writes]); documentation ([PackageDocs], [ExportedDocs]); what product code
+// never does ([Habits]); paths in Markdown files ([MarkdownPaths]).
 package archtest

@@ -69,6 +69,27 @@ func TestPackageDocsFindsADetachedComment(t *testing.T) {
 	expect(t, got[1:], "no package comment")
 }
 
+func TestExportedDocs(t *testing.T) {
+	for _, c := range []struct{ name, file, src, want string }{
+		{"a comment", "fsx/a.go", "// F does.\nfunc F() {}", ""},
+		{"nobody sees it", "fsx/a.go", "func f() {}\ntype t int\nfunc (t) M() {}", ""},
+		{"a group's comment serves for all", "fsx/a.go", "// The kinds.\nconst (\n\tA = 1\n\tB = 2\n)", ""},
+		{"a comment at the end of the line", "fsx/a.go", "const (\n\tA = 1 // one\n)", ""},
+		{"a method that everyone knows", "fsx/a.go", "// E is.\ntype E int\nfunc (e *E) Error() string { return \"\" }", ""},
+		{"test support", "internal/simfs/a.go", "func F() {}", ""},
+
+		{"a function", "fsx/a_windows.go", "func F() {}", "exported F has no comment"},
+		{"a method", "fsx/a.go", "// T is.\ntype T[E any] int\nfunc (t *T[E]) M() {}", "exported M has no comment"},
+		{"a type", "fsx/a.go", "type T int", "exported T has no comment"},
+		{"a constant", "fsx/a.go", "const (\n\tA = 1\n)", "exported A has no comment"},
+		{"a comment that a function put between took", "fsx/a.go", "// F does.\nfunc G() {}\nfunc F() {}", "exported F has no comment"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, ExportedDocs(load(t, c.file, "package p\n\n"+c.src+"\n")), c.want)
+		})
+	}
+}
+
 func TestHabits(t *testing.T) {
 	for _, c := range []struct{ name, file, src, want string }{
 		{"a test imports testing", "fsx/a_test.go", `import _ "testing"`, ""},
