@@ -206,8 +206,12 @@ func (h *Health) looksAtLock(state *fsx.Dir) {
 		}
 		return
 	}
-	if info.Held() {
-		h.find("locked", "info", stateDir+"/"+lockName, "somebody is writing: "+info.String(), "")
+	if info.State == lockx.StateHeld {
+		who := "another process"
+		if info.Recorded && info.Record.Held {
+			who = fmt.Sprintf("process %d (%s) since %s", info.Record.PID, info.Record.Purpose, info.Record.Acquired.Format(time.RFC3339))
+		}
+		h.find("locked", "info", stateDir+"/"+lockName, "the ledger is locked by "+who, "")
 	}
 }
 
