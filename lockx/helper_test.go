@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/landfast/landfast/fsx"
+	"github.com/landfast/landfast/internal/testenv"
 )
 
 // The test binary run again is the other process. It prints one line for each
@@ -210,6 +212,27 @@ func tempDir(t *testing.T) string {
 		}
 	})
 	return dir
+}
+
+// symlink is os.Symlink that looks whether there is a link: Wine only says so.
+func symlink(to, at string) error {
+	if err := os.Symlink(to, at); err != nil {
+		return err
+	}
+	fi, err := os.Lstat(at)
+	if err == nil && fi.Mode()&fs.ModeSymlink == 0 {
+		err = errors.New("the system made no link")
+	}
+	return err
+}
+
+// noLinks ends a test whose link could not be made.
+func noLinks(t *testing.T, err error) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		testenv.NotHere(t, "links need a privilege: "+err.Error())
+	}
+	testenv.Skip(t, testenv.Symlink, err.Error())
 }
 
 // openDir gives a temporary directory, open and by path.

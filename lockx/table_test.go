@@ -3,6 +3,7 @@ package lockx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -139,7 +140,7 @@ func TestAFileThatAlwaysVanishesIsUnstable(t *testing.T) {
 		h, err := ft.Table.OpenFile(dir, name, m, perm)
 		if err == nil {
 			opens++
-			err = os.Remove(filepath.Join(path, name))
+			err = os.Rename(filepath.Join(path, name), filepath.Join(path, fmt.Sprint("old", opens)))
 		}
 		return h, err
 	}
