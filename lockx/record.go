@@ -41,11 +41,11 @@ type Record struct {
 	Held       bool   // false once the holder released the lock
 
 	PID     int
-	Start   uint64 // see the process id: 0 unknown
-	Boot    string
-	PIDNS   uint64
-	Machine string
-	Host    string
+	Start   uint64 // when the process started, in its system's own unit; 0 unknown
+	Boot    string // hash of the boot id; "" unknown or not needed (Windows)
+	PIDNS   uint64 // pid namespace on Linux, else 0
+	Machine string // hash; "" unknown
+	Host    string // host name, only for people
 	Exe     string // base name of the program
 
 	Purpose  string
