@@ -218,12 +218,12 @@ func (d *demo) sweep() (string, error) {
 }
 
 func (d *demo) record() (string, error) {
-	path := filepath.Join(d.dir, "project")
-	if err := os.Mkdir(path, 0o700); err != nil {
+	made, _, err := d.root.MkdirAll("project", 0o700)
+	if err != nil {
 		return "", err
 	}
-	var err error
-	if d.project, err = handoff.Open(path, handoff.Options{LockTimeout: 200 * time.Millisecond}); err != nil {
+	_ = made.Close()
+	if d.project, err = handoff.Open(made.Path(), handoff.Options{LockTimeout: 200 * time.Millisecond}); err != nil {
 		return "", err
 	}
 	for _, text := range []string{"Ship 1.0 without losing a file", "Keep snapshots by revision and digest"} {
@@ -266,16 +266,28 @@ func (d *demo) ledgerPath() string {
 	return filepath.Join(d.project.Root(), ".landfast", "ledger.json")
 }
 
-func (d *demo) damage() (string, error) {
-	info, err := os.Stat(d.ledgerPath())
+// cutLedger leaves half a ledger under the name, as a careless writer would.
+func (d *demo) cutLedger() error {
+	const rel = "project/.landfast"
+	dir, err := d.root.Dir(rel)
 	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	data, err := dir.ReadFile("ledger.json", ledger.MaxBytes)
+	if err != nil {
+		return err
+	}
+	d.damaged = len(data) / 2
+	_, err = durable.WriteFile(context.Background(), d.root, rel+"/ledger.json", data[:d.damaged], durable.Options{})
+	return err
+}
+
+func (d *demo) damage() (string, error) {
+	if err := d.cutLedger(); err != nil {
 		return "", err
 	}
-	d.damaged = int(info.Size()) / 2
-	if err := truncate(d.ledgerPath(), int64(d.damaged)); err != nil {
-		return "", err
-	}
-	_, err = d.project.Resume(context.Background())
+	_, err := d.project.Resume(context.Background())
 	var he *handoff.Error
 	if !errors.As(err, &he) || he.Code != handoff.Refused {
 		return "", fmt.Errorf("resume of a truncated ledger gave %v", err)
@@ -284,7 +296,7 @@ func (d *demo) damage() (string, error) {
 	if !errors.As(err, &he) || he.Code != handoff.Refused {
 		return "", fmt.Errorf("record on a truncated ledger gave %v", err)
 	}
-	if info, err = os.Stat(d.ledgerPath()); err != nil || int(info.Size()) != d.damaged {
+	if info, err := os.Stat(d.ledgerPath()); err != nil || int(info.Size()) != d.damaged {
 		return "", fmt.Errorf("the damaged file was touched: %v", err)
 	}
 	return fmt.Sprintf("cut the ledger to %d bytes; resume and record refuse and leave it as it is", d.damaged), nil
@@ -400,13 +412,4 @@ func (c *child) kill() {
 		_ = c.cmd.Wait()
 		_ = c.in.Close()
 	}
-}
-
-// truncate damages a file in place, as a careless tool would.
-func truncate(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Truncate(size), f.Close())
 }
