@@ -86,9 +86,11 @@ func (f *FS) directoriesAfter(use func(int) bool) map[*node]map[string]*node {
 		return m[d]
 	}
 	get(f.root)
+	used := map[*dirOp]bool{}
 	for i, op := range f.pending {
 		es := get(op.dir)
-		if use(i) {
+		if use(i) && (op.after == nil || op.after.done || used[op.after]) {
+			used[op] = true
 			op.apply(es)
 		}
 	}

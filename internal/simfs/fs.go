@@ -42,8 +42,8 @@ type FS struct {
 	next    fsops.Handle
 	nextIno uint64
 	now     time.Time
-	pending []dirOp // of all directories, oldest first
-	space   int64   // bytes left; negative: no limit
+	pending []*dirOp // of all directories, oldest first
+	space   int64    // bytes left; negative: no limit
 	// SyncError, if set, is asked before each file sync. When it answers an error,
 	// the unsynced data is lost although reads still show it, and the next sync
 	// succeeds: what Linux does (https://wiki.postgresql.org/wiki/Fsync_Errors).
@@ -79,6 +79,10 @@ type dirOp struct {
 	del  string
 	set  string
 	node *node
+	// after is the operation that must persist for this one to: the old name of
+	// a rename goes only once the new one is there. No filesystem loses both.
+	after *dirOp
+	done  bool // durable
 }
 
 type handle struct {
@@ -216,12 +220,12 @@ func (f *FS) Mkdir(h fsops.Handle, name string, perm fs.FileMode) error {
 // set and unset change a directory, live now and durable later.
 func (f *FS) set(d *node, name string, n *node) {
 	d.entries[name] = n
-	f.pending = append(f.pending, dirOp{dir: d, set: name, node: n})
+	f.pending = append(f.pending, &dirOp{dir: d, set: name, node: n})
 }
 
 func (f *FS) unset(d *node, name string) {
 	delete(d.entries, name)
-	f.pending = append(f.pending, dirOp{dir: d, del: name})
+	f.pending = append(f.pending, &dirOp{dir: d, del: name})
 }
 
 // CreateExcl creates a file.
@@ -439,18 +443,28 @@ func (f *FS) SyncDir(h fsops.Handle) error {
 
 // commit makes the pending changes of d durable, of all directories if d is nil.
 func (f *FS) commit(d *node) {
-	var rest []dirOp
+	chosen := map[*dirOp]bool{}
 	for _, op := range f.pending {
-		if d != nil && op.dir != d {
+		if d == nil || op.dir == d {
+			chosen[op] = true
+			if op.after != nil {
+				chosen[op.after] = true
+			}
+		}
+	}
+	var rest []*dirOp
+	for _, op := range f.pending {
+		if !chosen[op] {
 			rest = append(rest, op)
 			continue
 		}
+		op.done = true
 		op.apply(op.dir.stable)
 	}
 	f.pending = rest
 }
 
-func (o dirOp) apply(m map[string]*node) {
+func (o *dirOp) apply(m map[string]*node) {
 	if o.del != "" {
 		delete(m, o.del)
 	}
@@ -505,12 +519,14 @@ func (f *FS) rename(fh fsops.Handle, from string, th fsops.Handle, to string, re
 	if fd == td && !f.model.SplitRename {
 		delete(fd.entries, from)
 		td.entries[to] = n
-		f.pending = append(f.pending, dirOp{dir: fd, del: from, set: to, node: n})
+		f.pending = append(f.pending, &dirOp{dir: fd, del: from, set: to, node: n})
 		return nil
 	}
 	// Two directories, two places on disk: btrfs was measured to keep both names.
 	f.set(td, to, n)
+	set := f.pending[len(f.pending)-1]
 	f.unset(fd, from)
+	f.pending[len(f.pending)-1].after = set
 	return nil
 }
 
