@@ -79,8 +79,10 @@ type dirOp struct {
 	del  string
 	set  string
 	node *node
-	// after is the operation that must persist for this one to: the old name of
-	// a rename goes only once the new one is there. No filesystem loses both.
+	// after is the operation that must persist for this one to persist by chance:
+	// the old name of a rename goes only once the new one is there. Syncing the
+	// old name's directory alone is another matter: POSIX promises nothing of the
+	// other directory then, and the model takes it at its word.
 	after *dirOp
 	done  bool // durable
 }
@@ -443,18 +445,9 @@ func (f *FS) SyncDir(h fsops.Handle) error {
 
 // commit makes the pending changes of d durable, of all directories if d is nil.
 func (f *FS) commit(d *node) {
-	chosen := map[*dirOp]bool{}
-	for _, op := range f.pending {
-		if d == nil || op.dir == d {
-			chosen[op] = true
-			if op.after != nil {
-				chosen[op.after] = true
-			}
-		}
-	}
 	var rest []*dirOp
 	for _, op := range f.pending {
-		if !chosen[op] {
+		if d != nil && op.dir != d {
 			rest = append(rest, op)
 			continue
 		}
