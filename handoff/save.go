@@ -93,6 +93,9 @@ func (p *Project) change(ctx context.Context, purpose string, f func(*ledger.Led
 // the previous state where it is missing, that of the new one, and the ledger
 // as the commit point.
 func (p *Project) save(ctx context.Context, pl *place, prev *loaded, next *ledger.Ledger, data []byte) error {
+	if prev.state == Empty {
+		return p.saveFirst(ctx, pl, next, data)
+	}
 	snaps := durable.OpenSnapshots(pl.snaps)
 	var writes []durable.Write
 	stage := func(rev uint64, data []byte) error {
@@ -111,23 +114,32 @@ func (p *Project) save(ctx context.Context, pl *place, prev *loaded, next *ledge
 	if err := stage(next.Revision, data); err != nil {
 		return err
 	}
-	writes = append(writes, durable.Write{Dir: pl.state, Name: ledgerName, Data: data, Mode: fileMode})
-
+	writes = append(writes, ledgerWrite(pl, data))
 	// The snapshot directory always: a copy that is already there may have been
 	// made by a process that died before it synced.
-	also := []*fsx.Dir{pl.snaps}
-	if prev.state != Healthy {
-		// No ledger was ever acknowledged here, or it is gone: the state directory
-		// itself may be new and unsynced, made by this process or by one that died.
-		project, err := p.root.Dir(".")
-		if err != nil {
-			return err
-		}
-		pl.project = project
-		also = append(also, project)
-	}
-	_, err := durable.Sequence(ctx, writes, also, durable.Options{})
+	_, err := durable.Sequence(ctx, writes, []*fsx.Dir{pl.snaps}, durable.Options{})
 	return err
+}
+
+// saveFirst makes the ledger durable before its snapshot exists. The other way
+// round, power loss could keep the snapshot alone, and the project would pass
+// for one whose ledger is gone. The project directory is synced too: the state
+// directory may be new, made by this process or by one that died.
+func (p *Project) saveFirst(ctx context.Context, pl *place, next *ledger.Ledger, data []byte) (err error) {
+	if pl.project, err = p.root.Dir("."); err != nil {
+		return err
+	}
+	if _, err = durable.Sequence(ctx, []durable.Write{ledgerWrite(pl, data)}, []*fsx.Dir{pl.project}, durable.Options{}); err != nil {
+		return err
+	}
+	// If this fails, the change is committed all the same and only unprotected: an
+	// error would report it as lost. Doctor says so, the next command mends it.
+	_, _, _ = durable.OpenSnapshots(pl.snaps).Put(ctx, next.Revision, data, durable.Options{})
+	return nil
+}
+
+func ledgerWrite(pl *place, data []byte) durable.Write {
+	return durable.Write{Dir: pl.state, Name: ledgerName, Data: data, Mode: fileMode}
 }
 
 // copyIsSound reports whether a snapshot of this name is stored, verified. One
