@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -79,10 +80,8 @@ func checkID(field, s string) *Error {
 }
 
 func checkOneOf(field, s string, allowed ...string) *Error {
-	for _, a := range allowed {
-		if s == a {
-			return nil
-		}
+	if slices.Contains(allowed, s) {
+		return nil
 	}
 	return invalid(field, "must be one of %s", strings.Join(allowed, ", "))
 }

@@ -25,6 +25,7 @@ func bootID() string {
 func machineID() string {
 	var uuid [16]byte
 	wait := unix.Timespec{Sec: 1}
+	//lint:ignore SA1019 gethostuuid(3) has no wrapper in x/sys, and calling libSystem otherwise needs cgo
 	_, _, errno := unix.Syscall(unix.SYS_GETHOSTUUID, uintptr(unsafe.Pointer(&uuid)), uintptr(unsafe.Pointer(&wait)), 0)
 	if errno != 0 || uuid == [16]byte{} {
 		return ""

@@ -2,6 +2,7 @@ package simfs
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/landfast/landfast/internal/fsops"
@@ -96,7 +97,7 @@ func Mutants(t TB, m Model, c Case, allow ...string) int {
 			continue
 		}
 		_, bad := crashRun(m, c, n)
-		if bad == nil && !contains(allow, op.Text) {
+		if bad == nil && !slices.Contains(allow, op.Text) {
 			t.Errorf("model %s: sync %d (%s) can be left out and no check notices", m.Name, n, op.Text)
 		}
 		n++
@@ -105,15 +106,6 @@ func Mutants(t TB, m Model, c Case, allow ...string) int {
 		t.Errorf("model %s: the operation never syncs", m.Name)
 	}
 	return n
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // errnos are what each kind of operation is made to answer.
