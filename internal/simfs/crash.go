@@ -3,6 +3,7 @@ package simfs
 import (
 	"hash/maphash"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/landfast/landfast/internal/fsops"
@@ -78,9 +79,7 @@ func (f *FS) directoriesAfter(use func(int) bool) map[*node]map[string]*node {
 	get := func(d *node) map[string]*node {
 		if m[d] == nil {
 			c := make(map[string]*node, len(d.stable))
-			for k, v := range d.stable {
-				c[k] = v
-			}
+			maps.Copy(c, d.stable)
 			m[d] = c
 		}
 		return m[d]
