@@ -9,3 +9,8 @@ require (
 	github.com/google/renameio/v2 v2.0.2
 	golang.org/x/sys v0.50.0
 )
+
+require (
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/tools v0.26.0 // indirect
+)

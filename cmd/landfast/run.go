@@ -165,8 +165,8 @@ func parseBranch[T any, P interface {
 			if err := kong.DefaultHelpPrinter(o, c); err != nil {
 				return err
 			}
-			if n := c.Selected(); n != nil && examples[n.Path()] != "" {
-				fmt.Fprint(&out, "\nExample:\n  "+examples[n.Path()]+"\n")
+			if e := exampleOf(c.Command()); e != "" {
+				fmt.Fprint(&out, "\nExample:\n  "+e+"\n")
 			}
 			fmt.Fprint(&out, exitHelp)
 			return nil
@@ -192,6 +192,17 @@ func parseBranch[T any, P interface {
 	}
 	a.globals = root.common()
 	return root.chosen(ctx.Command()), nil
+}
+
+// exampleOf finds the example of a command as kong names it, arguments included.
+func exampleOf(path string) string {
+	words := []string{"landfast"}
+	for w := range strings.FieldsSeq(path) {
+		if !strings.HasPrefix(w, "<") && !strings.HasPrefix(w, "[") {
+			words = append(words, w)
+		}
+	}
+	return examples[strings.Join(words, " ")]
 }
 
 // examples stand in the help of each command.
