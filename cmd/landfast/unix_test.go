@@ -1,0 +1,277 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/landfast/landfast/internal/testenv"
+)
+
+// straced runs landfast under strace and gives the calls that were made.
+func straced(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	strace := testenv.Need(t, testenv.Strace, "strace")
+	log := filepath.Join(testenv.TempDir(t), "calls")
+	inner := landfast(t, dir, args...)
+	cmd := exec.Command(strace, append([]string{"-f", "-o", log, "-e", "trace=%process,fsync,fdatasync,sync,syncfs,sync_file_range,msync"}, inner.Args...)...)
+	cmd.Dir, cmd.Env = inner.Dir, inner.Env
+	if r := runs(t, cmd, nil); r.status != 0 {
+		t.Fatalf("exit %d: %s", r.status, r.errs)
+	}
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var (
+	syncCall  = regexp.MustCompile(`(?m)^\d+ +(fsync|fdatasync|sync|syncfs|sync_file_range|msync)\(`)
+	execCall  = regexp.MustCompile(`(?m)^\d+ +execve`)
+	childCall = regexp.MustCompile(`(?m)^\d+ +(fork|vfork|clone3?)\(.*`)
+)
+
+// The promise of two flush rounds, counted on the real command: four sync calls,
+// five on the very first record because the project directory has just received
+// .landfast; no child process.
+func TestRecordMakesFourSyncCallsAndNoChildProcess(t *testing.T) {
+	dir := testenv.TempDir(t)
+	for i, want := range []int{5, 4, 4} {
+		calls := straced(t, dir, "handoff", "record", "--json", input(fmt.Sprint("r", i)))
+		if got := len(syncCall.FindAllString(calls, -1)); got != want {
+			t.Errorf("record %d: %d sync calls, want %d\n%s", i+1, got, want, calls)
+		}
+		if got := len(execCall.FindAllString(calls, -1)); got != 1 {
+			t.Errorf("record %d: %d programs were started, want itself only", i+1, got)
+		}
+		for _, c := range childCall.FindAllString(calls, -1) {
+			if !strings.Contains(c, "CLONE_THREAD") && !strings.Contains(c, "resumed") {
+				t.Errorf("record %d: a child process: %s", i+1, c)
+			}
+		}
+	}
+	if got := len(syncCall.FindAllString(straced(t, dir, "handoff", "resume"), -1)); got != 0 {
+		t.Errorf("resume: %d sync calls, want 0", got)
+	}
+}
+
+const nobody = 65534
+
+// asNobody runs landfast as another user, because root ignores modes.
+func asNobody(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	cmd := landfast(t, dir, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return runs(t, cmd, nil)
+}
+
+// readable makes a folder that others can enter; the test's own is private.
+func readable(t *testing.T) string {
+	t.Helper()
+	testenv.NeedRoot(t)
+	dir, err := os.MkdirTemp("", "landfast-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for d := filepath.Dir(exe); d != "/"; d = filepath.Dir(d) { // the test binary lies in a private folder
+		if info, err := os.Stat(d); err != nil || info.Mode()&0o001 == 0 {
+			if err := os.Chmod(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func TestReadOnlyCheckoutCanResumeAndDoctor(t *testing.T) {
+	dir := readable(t)
+	must(t, dir, "handoff", "record", "--json", input("a"))
+	if err := filepath.WalkDir(filepath.Join(dir, ".landfast"), func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(p, 0o555)
+		}
+		return os.Chmod(p, 0o444)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r := asNobody(t, dir, "handoff", "resume", "--json"); r.status != 0 || !strings.Contains(r.out, `"revision": 1`) {
+		t.Errorf("resume: exit %d: %s", r.status, r.errs)
+	}
+	if r := asNobody(t, dir, "handoff", "doctor"); r.status != 0 {
+		t.Errorf("doctor: exit %d: %s%s", r.status, r.out, r.errs)
+	}
+	r := asNobody(t, dir, "handoff", "record", "--json", input("b"))
+	if r.status != 6 || !strings.Contains(r.errs, "permission denied") {
+		t.Errorf("record: exit %d: %s", r.status, r.errs)
+	}
+	// The same on a mount that is read-only for root as well.
+	t.Run("mount", func(t *testing.T) {
+		script := `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" && shift && exec "$@"`
+		inner := landfast(t, dir, "handoff", "record", "--json", input("b"))
+		unshare := testenv.Need(t, testenv.Root, "unshare")
+		for _, c := range []struct {
+			status int
+			args   []string
+		}{{0, []string{"handoff", "resume"}}, {0, []string{"handoff", "doctor"}}, {6, []string{"handoff", "record", "--json", input("b")}}} {
+			cmd := exec.Command(unshare, append([]string{"-m", "sh", "-c", script, "sh", dir, inner.Path}, c.args...)...)
+			cmd.Env = inner.Env
+			if r := runs(t, cmd, nil); r.status != c.status {
+				t.Errorf("%v: exit %d, want %d: %s", c.args, r.status, c.status, r.errs)
+			}
+		}
+	})
+}
+
+func TestUnreadableLedgerIsNamedKeptAndReplaced(t *testing.T) {
+	dir := readable(t)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	if r := asNobody(t, dir, "handoff", "record", "--json", input("a")); r.status != 0 {
+		t.Fatalf("exit %d: %s", r.status, r.errs)
+	}
+	path := filepath.Join(dir, ".landfast/ledger.json")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"handoff", "resume"}, {"handoff", "record", "--json", input("b")}} {
+		if r := asNobody(t, dir, args...); r.status != 6 || !strings.Contains(r.errs, "can't be read") {
+			t.Errorf("%v: exit %d: %s", args, r.status, r.errs)
+		}
+	}
+	if r := asNobody(t, dir, "handoff", "doctor", "--json"); r.status != 1 || !strings.Contains(r.out, "ledger-unreadable") {
+		t.Errorf("doctor: exit %d: %s", r.status, r.out)
+	}
+	var preview struct{ Expect string }
+	r := asNobody(t, dir, "handoff", "recover", "--json")
+	if err := json.Unmarshal([]byte(r.out), &preview); err != nil {
+		t.Fatalf("%v: %s", err, r.errs)
+	}
+	var done struct{ Preserved string }
+	r = asNobody(t, dir, "handoff", "recover", "--apply", "--expect", preview.Expect, "--json")
+	if err := json.Unmarshal([]byte(r.out), &done); err != nil {
+		t.Fatalf("%v: %s", err, r.errs)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, done.Preserved))
+	if err != nil || string(kept) != string(before) {
+		t.Errorf("quarantine: %v", err)
+	}
+	if r := asNobody(t, dir, "handoff", "doctor"); r.status != 0 {
+		t.Errorf("doctor: exit %d: %s", r.status, r.out)
+	}
+}
+
+// tmpfs mounts a small filesystem for the length of the test.
+func tmpfs(t *testing.T, options string) string {
+	t.Helper()
+	testenv.NeedRoot(t)
+	dir := testenv.TempDir(t)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		testenv.Skip(t, testenv.Tmpfs, "can't mount one: "+err.Error())
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+func leftovers(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), ".lf-") {
+			found = append(found, p)
+		}
+		return nil
+	})
+	return found
+}
+
+func TestFullDiskKeepsTheOldContentAndLeavesNothing(t *testing.T) {
+	for name, options := range map[string]string{"blocks": "size=128k", "inodes": "size=1m,nr_inodes=10"} {
+		t.Run(name, func(t *testing.T) {
+			dir := tmpfs(t, options)
+			must(t, dir, "handoff", "record", "--json", input("a"))
+			if r := runs(t, landfast(t, dir, "write", "f"), strings.NewReader("old")); r.status != 0 {
+				t.Fatalf("exit %d: %s", r.status, r.errs)
+			}
+			fill(t, dir)
+			before, err := os.ReadFile(filepath.Join(dir, ".landfast/ledger.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := runs(t, landfast(t, dir, "handoff", "record", "--json", input("b")), nil)
+			if r.status != 6 || !strings.Contains(r.errs, "no space left on device") {
+				t.Errorf("record: exit %d: %s", r.status, r.errs)
+			}
+			after, err := os.ReadFile(filepath.Join(dir, ".landfast/ledger.json"))
+			if err != nil || string(after) != string(before) {
+				t.Errorf("the ledger changed: %v", err)
+			}
+			r = runs(t, landfast(t, dir, "write", "f"), strings.NewReader(strings.Repeat("new", 100_000)))
+			if r.status != 6 || !strings.Contains(r.errs, "no space left on device") {
+				t.Errorf("write: exit %d: %s", r.status, r.errs)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, "f")); err != nil || string(got) != "old" {
+				t.Errorf("f holds %d bytes, %v", len(got), err)
+			}
+			if left := leftovers(t, dir); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			must(t, dir, "handoff", "resume")
+		})
+	}
+}
+
+// fill takes what is left of the filesystem, blocks and inodes.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	for i := 0; ; i++ {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint("fill", i)))
+		if err != nil {
+			return
+		}
+		took := 0
+		for err == nil {
+			var n int
+			n, err = f.Write(make([]byte, 4096))
+			took += n
+		}
+		_ = f.Close()
+		if took == 0 {
+			return
+		}
+	}
+}
+
+func TestNeedDurableIsRefusedOnTmpfsBeforeAnythingIsTouched(t *testing.T) {
+	dir := tmpfs(t, "size=1m")
+	r := runs(t, landfast(t, dir, "write", "f", "--need", "durable", "--json"), strings.NewReader("x"))
+	if r.status != 6 || !strings.Contains(r.errs, "tmpfs") {
+		t.Errorf("exit %d: %s", r.status, r.errs)
+	}
+	if es, err := os.ReadDir(dir); err != nil || len(es) != 0 {
+		t.Errorf("%v, %v", es, err)
+	}
+}
