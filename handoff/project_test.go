@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/landfast/landfast/durable"
 	"github.com/landfast/landfast/handoff/gitinfo"
 	"github.com/landfast/landfast/handoff/ledger"
+	"github.com/landfast/landfast/internal/testenv"
 )
 
 // testBranch is a project on a fixed branch, so that no test depends on git.
@@ -49,6 +51,15 @@ func record(t *testing.T, p *Project, in ledger.RecordInput) ledger.Record {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// needLink ends the test where making a link succeeded without making one
+// (Wine).
+func needLink(t *testing.T, path string) {
+	t.Helper()
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		testenv.NotHere(t, "this system makes no links")
+	}
 }
 
 func wantCode(t *testing.T, err error, want Code) *Error {
@@ -86,7 +97,7 @@ func tree(t *testing.T, dir string) string {
 }
 
 func TestResumeAndDoctorCreateNothingInAProjectNeverSetUp(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	v, err := p.Resume(context.Background())
 	if err != nil {
@@ -113,7 +124,7 @@ func TestResumeAndDoctorCreateNothingInAProjectNeverSetUp(t *testing.T) {
 }
 
 func TestRecordIsKeptWithASnapshotOfItAndOfTheOneBefore(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	record(t, p, goal("a", "first"))
 	before, err := os.ReadFile(filepath.Join(root, ".landfast/ledger.json"))
@@ -135,7 +146,7 @@ func TestRecordIsKeptWithASnapshotOfItAndOfTheOneBefore(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(filepath.Join(root, ".landfast/ledger.json"))
-	if err != nil || info.Mode().Perm() != 0o600 {
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
 	h, err := p.Doctor(context.Background())
@@ -145,11 +156,15 @@ func TestRecordIsKeptWithASnapshotOfItAndOfTheOneBefore(t *testing.T) {
 }
 
 func TestPreviousSnapshotIsMadeAgainBeforeTheNextChange(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	record(t, p, goal("a", "first"))
 	snaps := filepath.Join(root, ".landfast/snapshots")
-	if err := os.RemoveAll(snaps); err != nil {
+	gone, err := os.ReadDir(snaps)
+	if err != nil || len(gone) != 1 {
+		t.Fatal(gone, err)
+	}
+	if err := os.Remove(filepath.Join(snaps, gone[0].Name())); err != nil {
 		t.Fatal(err)
 	}
 	record(t, p, goal("b", "second"))
@@ -175,7 +190,7 @@ func TestDamagedCopyOfTheCurrentStateIsSetAsideAndBlocksNothing(t *testing.T) {
 		"directory": func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o700)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
+			root := testenv.TempDir(t)
 			p := open(t, root)
 			record(t, p, goal("a", "first"))
 			data, err := os.ReadFile(filepath.Join(root, ".landfast/ledger.json"))
@@ -183,8 +198,12 @@ func TestDamagedCopyOfTheCurrentStateIsSetAsideAndBlocksNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			copyName := durable.SnapshotName(1, data)
-			if err := damage(filepath.Join(root, ".landfast/snapshots", copyName)); err != nil {
+			path := filepath.Join(root, ".landfast/snapshots", copyName)
+			if err := damage(path); err != nil {
 				t.Fatal(err)
+			}
+			if name == "link" {
+				needLink(t, path)
 			}
 			if _, err := p.Resume(context.Background()); err != nil {
 				t.Fatalf("resume: %v", err)
@@ -235,13 +254,16 @@ func TestDamageIsNamedRefusedPreviewedAndUndone(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			root := t.TempDir()
+			root := testenv.TempDir(t)
 			path := filepath.Join(root, ".landfast/ledger.json")
 			p := open(t, root)
 			record(t, p, goal("a", "first"))
 			record(t, p, goal("b", "second"))
 			if err := d.do(path); err != nil {
 				t.Fatal(err)
+			}
+			if d.code == codeLink {
+				needLink(t, path)
 			}
 			damaged := tree(t, root)
 
@@ -318,7 +340,7 @@ func strip(tree string) string {
 
 func TestPreservedBytesAreTheDamagedOnes(t *testing.T) {
 	ctx := context.Background()
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	record(t, p, goal("a", "first"))
 	path := filepath.Join(root, ".landfast/ledger.json")
@@ -342,7 +364,7 @@ func TestPreservedBytesAreTheDamagedOnes(t *testing.T) {
 // A plain copy of the folder changes modification times; order is by revision.
 func TestRecoveryTakesTheNewestRevisionNotTheNewestFile(t *testing.T) {
 	ctx := context.Background()
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	for i := range 3 {
 		record(t, p, goal(fmt.Sprint("g", i), "text"))
@@ -368,7 +390,7 @@ func TestRecoveryTakesTheNewestRevisionNotTheNewestFile(t *testing.T) {
 // higher revisions, is not what the next recovery offers.
 func TestRecoveryPrefersTheYoungestGeneration(t *testing.T) {
 	ctx := context.Background()
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	for i := range 4 {
 		record(t, p, goal(fmt.Sprint("g", i), "text"))
@@ -398,12 +420,16 @@ func TestPreviewThatCannotBeWrittenFailsNothing(t *testing.T) {
 		"directory": func(p string) error { return os.MkdirAll(p+"/x", 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
+			root := testenv.TempDir(t)
 			if err := os.MkdirAll(filepath.Join(root, ".landfast"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := block(filepath.Join(root, ".landfast/HANDOFF.md")); err != nil {
+			blocked := filepath.Join(root, ".landfast/HANDOFF.md")
+			if err := block(blocked); err != nil {
 				t.Fatal(err)
+			}
+			if name == "link" {
+				needLink(t, blocked)
 			}
 			p := open(t, root)
 			record(t, p, goal("a", "first"))
@@ -419,7 +445,7 @@ func TestPreviewThatCannotBeWrittenFailsNothing(t *testing.T) {
 }
 
 func TestLeftoversOfKilledWritersAreAFindingAndSweptByTheNextChange(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	record(t, p, goal("a", "first"))
 	left := filepath.Join(root, ".landfast", ".lf-ledger.json~65478587-6c59ad12-1ulajuk-cxy-cjzn~0011223344556677aabb.tmp")
@@ -443,7 +469,7 @@ func TestLeftoversOfKilledWritersAreAFindingAndSweptByTheNextChange(t *testing.T
 }
 
 func TestOnlyTheNewestTwentySnapshotsStay(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	p := open(t, root)
 	for i := range retention + 5 {
 		record(t, p, goal(fmt.Sprint("g", i), "text"))
@@ -455,7 +481,7 @@ func TestOnlyTheNewestTwentySnapshotsStay(t *testing.T) {
 }
 
 func TestManyWritersInOneProcessAllSucceed(t *testing.T) {
-	root := t.TempDir()
+	root := testenv.TempDir(t)
 	const writers, each = 8, 10
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -482,10 +508,11 @@ func TestManyWritersInOneProcessAllSucceed(t *testing.T) {
 
 func TestStateDirectoryThatIsALinkIsRefused(t *testing.T) {
 	ctx := context.Background()
-	root, elsewhere := t.TempDir(), t.TempDir()
+	root, elsewhere := testenv.TempDir(t), testenv.TempDir(t)
 	if err := os.Symlink(elsewhere, filepath.Join(root, ".landfast")); err != nil {
-		t.Skip("this system makes no links:", err)
+		testenv.Skip(t, testenv.Symlink, err.Error())
 	}
+	needLink(t, filepath.Join(root, ".landfast"))
 	p := open(t, root)
 	_, err := p.Record(ctx, goal("a", "first"))
 	wantCode(t, err, Refused)
