@@ -12,15 +12,14 @@ import (
 
 const testID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
-func str(s string) *string { return &s }
-
+//go:fix inline
 func at(branch *string) At {
-	return At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: branch, Head: str(strings.Repeat("a", 40))}
+	return At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: branch, Head: new(strings.Repeat("a", 40))}
 }
 
-func rev(n uint64) *uint64 { return &n }
-
 // must fails the test instead of returning an error.
+//
+//go:fix inline
 func must[T any](t testing.TB, l *Ledger, v T, err error) (*Ledger, T) {
 	t.Helper()
 	if err != nil {
@@ -33,7 +32,7 @@ func must[T any](t testing.TB, l *Ledger, v T, err error) (*Ledger, T) {
 func sample(t testing.TB) *Ledger {
 	t.Helper()
 	l := New(testID)
-	main := at(str("main"))
+	main := At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))}
 	for _, in := range []RecordInput{
 		{ID: "ship", Kind: KindGoal, Text: "Ship it", Source: "roadmap"},
 		{ID: "db", Kind: KindAnswer, Text: "Which?", Answer: "SQLite", Source: "chat", Why: "one file"},
@@ -50,14 +49,14 @@ func sample(t testing.TB) *Ledger {
 // withCheck appends a receipt, as running a check will.
 func withCheck(t testing.TB, l *Ledger) *Ledger {
 	t.Helper()
-	next, revision, prev, err := l.grow(at(str("main")), MaxBytes)
+	next, revision, prev, err := l.grow(At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))}, MaxBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := uint32(0)
 	next.Checks = append(next.Checks, Check{
 		ID: "unit", Title: "Unit tests", Command: []string{"go", "test"}, Scope: "project", Revision: revision, Prev: prev,
-		Branch: str("main"), Environment: "local", Runtime: "go1.26", Inputs: map[string]string{"go.mod": strings.Repeat("0", 64), "__proto__": strings.Repeat("1", 64)},
+		Branch: new("main"), Environment: "local", Runtime: "go1.26", Inputs: map[string]string{"go.mod": strings.Repeat("0", 64), "__proto__": strings.Repeat("1", 64)},
 		InputsStable: true, StartedAt: "2026-05-06T07:08:09Z", RecordedAt: "2026-05-06T07:08:10.5+02:00", ExitCode: &zero,
 		OutputSHA256: strings.Repeat("f", 64), EvidenceSource: evidenceSource,
 	})
