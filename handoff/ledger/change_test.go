@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func wantConflict(t *testing.T, err error, reason Reason) {
@@ -28,7 +27,7 @@ func goalInput(id string) RecordInput {
 func chain(t *testing.T, l *Ledger, branch *string, ins ...RecordInput) *Ledger {
 	t.Helper()
 	for _, in := range ins {
-		next, _, err := l.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: branch, Head: new(strings.Repeat("a", 40))})
+		next, _, err := l.Record(in, at(branch))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,19 +39,19 @@ func chain(t *testing.T, l *Ledger, branch *string, ins ...RecordInput) *Ledger 
 func TestAWriteMustKnowTheLatestRevision(t *testing.T) {
 	main := new("main")
 	l := chain(t, New(testID), main, goalInput("a"), goalInput("b"))
-	_, _, err := l.Record(goalInput("a"), At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err := l.Record(goalInput("a"), at(main))
 	wantConflict(t, err, ReasonRevision)
 	stale := goalInput("a")
 	stale.ExpectedRevision = new(uint64(2))
-	_, _, err = l.Record(stale, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Record(stale, at(main))
 	wantConflict(t, err, ReasonRevision)
 	absent := goalInput("c")
 	absent.ExpectedRevision = new(uint64(2))
-	_, _, err = l.Record(absent, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Record(absent, at(main))
 	wantConflict(t, err, ReasonMissing)
 	fresh := goalInput("a")
 	fresh.ExpectedRevision = new(uint64(1))
-	next, r, err := l.Record(fresh, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	next, r, err := l.Record(fresh, at(main))
 	if err != nil || r.Revision != 3 {
 		t.Fatalf("revision %d, %v", r.Revision, err)
 	}
@@ -64,7 +63,7 @@ func TestAWriteMustKnowTheLatestRevision(t *testing.T) {
 	}
 	other := goalInput("a")
 	other.Kind, other.ExpectedRevision = KindDecision, new(uint64(1))
-	if _, _, err = l.Record(other, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))}); err == nil || !strings.Contains(err.Error(), "kind") {
+	if _, _, err = l.Record(other, at(main)); err == nil || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("a kind changed: %v", err)
 	}
 }
@@ -79,11 +78,11 @@ func TestTiersDecideWhatABranchSees(t *testing.T) {
 	if len(v.Records) != 2 || v.Records[0].ID != "goal" || v.Records[1].Text != "on dev" || v.OtherBranchRecords != 1 {
 		t.Errorf("dev sees %+v, %d elsewhere", v.Records, v.OtherBranchRecords)
 	}
-	_, _, err := l.Record(goalInput("goal"), At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: dev, Head: new(strings.Repeat("a", 40))}) // a repo record is one whatever the branch
+	_, _, err := l.Record(goalInput("goal"), at(dev)) // a repo record is one whatever the branch
 	wantConflict(t, err, ReasonRevision)
 	moved := goalInput("goal")
 	moved.Tier = TierBranch
-	if _, _, err := l.Record(moved, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: dev, Head: new(strings.Repeat("a", 40))}); err == nil || !strings.Contains(err.Error(), "tier") {
+	if _, _, err := l.Record(moved, at(dev)); err == nil || !strings.Contains(err.Error(), "tier") {
 		t.Errorf("a tier changed: %v", err)
 	}
 	// No branch is a place of its own, also beside a branch called "(detached)".
@@ -99,18 +98,18 @@ func TestTiersDecideWhatABranchSees(t *testing.T) {
 func TestRetractionHidesUntilTheRecordIsWrittenAgain(t *testing.T) {
 	main, dev := new("main"), new("dev")
 	l := chain(t, New(testID), main, goalInput("a"), goalInput("b"))
-	_, _, err := l.Retract(RetractInput{ID: "a", ExpectedRevision: 2}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err := l.Retract(RetractInput{ID: "a", ExpectedRevision: 2}, at(main))
 	wantConflict(t, err, ReasonRevision)
-	_, _, err = l.Retract(RetractInput{ID: "nope", ExpectedRevision: 1}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Retract(RetractInput{ID: "nope", ExpectedRevision: 1}, at(main))
 	wantConflict(t, err, ReasonMissing)
-	l, r, err := l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: dev, Head: new(strings.Repeat("a", 40))})
+	l, r, err := l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, at(dev))
 	if err != nil || r.Revision != 3 || r.Category != CategoryRecord {
 		t.Fatal(r, err)
 	}
 	if v := l.View(main); len(v.Records) != 1 || v.Records[0].ID != "b" {
 		t.Errorf("a repo record retracted on dev is still seen on main: %+v", v.Records)
 	}
-	_, _, err = l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, at(main))
 	wantConflict(t, err, ReasonHidden)
 	back := goalInput("a")
 	back.ExpectedRevision = new(uint64(1))
@@ -125,28 +124,28 @@ func TestRetractionHidesUntilTheRecordIsWrittenAgain(t *testing.T) {
 
 func TestEveryWriteMustKnowTheLastRecovery(t *testing.T) {
 	main := new("main")
-	l := chain(t, New(testID), main, goalInput("a")).Recovered("0a1b2c3d-0000-4000-8000-00000000000b", At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))}.Now)
-	_, _, err := l.Record(goalInput("b"), At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	l := chain(t, New(testID), main, goalInput("a")).Recovered("0a1b2c3d-0000-4000-8000-00000000000b", at(main).Now)
+	_, _, err := l.Record(goalInput("b"), at(main))
 	wantConflict(t, err, ReasonRecovered)
-	_, _, err = l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Retract(RetractInput{ID: "a", ExpectedRevision: 1}, at(main))
 	wantConflict(t, err, ReasonRecovered)
 	in := goalInput("b")
 	in.ExpectedRecovery = strings.ToUpper(l.RecoveryID)
-	if _, _, err := l.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))}); err != nil {
+	if _, _, err := l.Record(in, at(main)); err != nil {
 		t.Error(err)
 	}
 	in.ExpectedRecovery = "0a1b2c3d-0000-4000-8000-00000000000c"
-	_, _, err = l.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = l.Record(in, at(main))
 	wantConflict(t, err, ReasonRecovered)
 	fresh := New(testID)
-	_, _, err = fresh.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+	_, _, err = fresh.Record(in, at(main))
 	wantConflict(t, err, ReasonRecovered)
 }
 
 func TestTextsAreTrimmedWhenStored(t *testing.T) {
 	in := goalInput("a")
 	in.Text = "\u00a0\ufeff text \u2028\n"
-	_, r, err := New(testID).Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: nil, Head: new(strings.Repeat("a", 40))})
+	_, r, err := New(testID).Record(in, at(nil))
 	if err != nil || r.Text != "text" {
 		t.Errorf("%q, %v", r.Text, err)
 	}
@@ -186,7 +185,7 @@ func TestAFullLedgerKeepsAWayOut(t *testing.T) {
 		in := goalInput(fmt.Sprint("r", n))
 		in.Text, in.Why = strings.Repeat("x", 2000), strings.Repeat("y", 2000)
 		var next *Ledger
-		next, _, err = l.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+		next, _, err = l.Record(in, at(main))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,14 +202,14 @@ func TestAFullLedgerKeepsAWayOut(t *testing.T) {
 		t.Fatalf("full: %v", err)
 	}
 	for i := range 100 {
-		next, _, err := l.Retract(RetractInput{ID: fmt.Sprint("r", i), ExpectedRevision: uint64(i + 1)}, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))})
+		next, _, err := l.Retract(RetractInput{ID: fmt.Sprint("r", i), ExpectedRevision: uint64(i + 1)}, at(main))
 		if err != nil {
 			t.Fatal(err)
 		}
 		l = next
 		encode(t, l)
 	}
-	rec := l.Recovered(testID, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: main, Head: new(strings.Repeat("a", 40))}.Now)
+	rec := l.Recovered(testID, at(main).Now)
 	data := encode(t, rec)
 	if _, err := Parse(data); err != nil || len(data) > MaxBytes {
 		t.Errorf("%d bytes, %v", len(data), err)
@@ -311,7 +310,7 @@ func TestMarkdownSaysWhatItLeavesOut(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	l, _, err := New(testID).Record(goalInput("a"), At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))})
+	l, _, err := New(testID).Record(goalInput("a"), at(new("main")))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -345,7 +344,7 @@ func FuzzRecordInput(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l, _, err := New(testID).Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: nil, Head: new(strings.Repeat("a", 40))})
+		l, _, err := New(testID).Record(in, at(nil))
 		if err != nil {
 			return
 		}
@@ -378,7 +377,7 @@ func bigLedger(b *testing.B) []byte {
 	for i := range 3300 {
 		in := goalInput(fmt.Sprint("r", i))
 		in.Text = strings.Repeat("word ", 40)
-		next, _, err := l.Record(in, At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))})
+		next, _, err := l.Record(in, at(new("main")))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -12,14 +12,11 @@ import (
 
 const testID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
-//go:fix inline
 func at(branch *string) At {
 	return At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: branch, Head: new(strings.Repeat("a", 40))}
 }
 
 // must fails the test instead of returning an error.
-//
-//go:fix inline
 func must[T any](t testing.TB, l *Ledger, v T, err error) (*Ledger, T) {
 	t.Helper()
 	if err != nil {
@@ -32,7 +29,7 @@ func must[T any](t testing.TB, l *Ledger, v T, err error) (*Ledger, T) {
 func sample(t testing.TB) *Ledger {
 	t.Helper()
 	l := New(testID)
-	main := At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))}
+	main := at(new("main"))
 	for _, in := range []RecordInput{
 		{ID: "ship", Kind: KindGoal, Text: "Ship it", Source: "roadmap"},
 		{ID: "db", Kind: KindAnswer, Text: "Which?", Answer: "SQLite", Source: "chat", Why: "one file"},
@@ -49,7 +46,7 @@ func sample(t testing.TB) *Ledger {
 // withCheck appends a receipt, as running a check will.
 func withCheck(t testing.TB, l *Ledger) *Ledger {
 	t.Helper()
-	next, revision, prev, err := l.grow(At{Now: time.Date(2026, 5, 6, 7, 8, 9, 123e6, time.UTC), Branch: new("main"), Head: new(strings.Repeat("a", 40))}, MaxBytes)
+	next, revision, prev, err := l.grow(at(new("main")), MaxBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
