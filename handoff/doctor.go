@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/landfast/landfast/durable"
@@ -21,6 +22,8 @@ type Finding struct {
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 }
+
+func (f Finding) isError() bool { return f.Severity == "error" }
 
 // SnapshotInfo is one verified snapshot.
 type SnapshotInfo struct {
@@ -90,7 +93,7 @@ func (p *Project) doctor() (Health, error) {
 	h.looksAtLeftovers(state, stateDir)
 	h.looksAtPreview(state)
 	h.looksAtLock(state)
-	h.Healthy = h.State == Healthy && (h.Protected || h.Revision == 0) && len(h.InvalidSnapshots) == 0
+	h.Healthy = h.State == Healthy && (h.Protected || h.Revision == 0) && !slices.ContainsFunc(h.Findings, Finding.isError)
 	h.advise()
 	return h, nil
 }

@@ -57,16 +57,18 @@ func viewOf(l *ledger.Ledger, at ledger.At) ledger.View {
 	return v
 }
 
-// gitLine names the states in which records are filed without a branch, so that
-// nobody wonders where they went.
+// gitLine names the states in which branch or head is not what one would
+// expect, so that nobody wonders where records went.
 func gitLine(g gitinfo.Info) string {
-	if g.State == gitinfo.OK || g.State == gitinfo.None {
-		return ""
+	switch g.State {
+	case gitinfo.Unborn:
+		return "the branch has no commit yet"
+	case gitinfo.Detached:
+		return "no branch is checked out; branch records are filed under none"
+	case gitinfo.Foreign, gitinfo.Unreadable:
+		return g.Reason
 	}
-	if g.Reason != "" {
-		return string(g.State) + ": " + g.Reason
-	}
-	return string(g.State)
+	return ""
 }
 
 // tidy makes the snapshot of the present state if it is missing and refreshes

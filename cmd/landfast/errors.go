@@ -57,8 +57,17 @@ func explain(err error) failure {
 		f.Code, f.Hint = handoff.Refused, "--symlink follow writes to the file behind the link, --symlink replace puts a file in its place"
 	case errors.Is(err, fsx.ErrNotRegular), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrBadName), errors.Is(err, syscall.EISDIR):
 		f.Code = handoff.Refused
-	case errors.Is(err, syscall.ENOSPC):
-		f.Hint = "free some space; the old content stands"
+	}
+	var pe *fsx.PublishError
+	if errors.As(err, &pe) && f.Hint == "" {
+		switch {
+		case pe.State != fsx.NotPublished:
+			f.Hint = "look at the file before you repeat it"
+		case errors.Is(err, syscall.ENOSPC):
+			f.Hint = "free some space; the old content stands"
+		default:
+			f.Hint = "the old content stands"
+		}
 	}
 	return f
 }

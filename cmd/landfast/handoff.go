@@ -112,7 +112,7 @@ func (c *recordCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.printJSON(r)
+	return a.committed(a.printJSON(r))
 }
 
 // input reads the record's JSON, never more than its limit.
@@ -187,7 +187,7 @@ func (c *retractCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.printJSON(r)
+	return a.committed(a.printJSON(r))
 }
 
 type doctorCmd struct {
@@ -290,9 +290,23 @@ func (c *recoverCmd) run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		return a.printJSON(r)
+		err = a.printJSON(r)
+	} else {
+		err = printRecovery(a.stdout, r)
 	}
-	return printRecovery(a.stdout, r)
+	if r.Applied {
+		err = a.committed(err)
+	}
+	return err
+}
+
+// committed keeps a change that was made from passing for one that was not:
+// that its answer could not be printed is a warning and no failure.
+func (a *app) committed(printed error) error {
+	if printed != nil {
+		fmt.Fprintf(a.stderr, "landfast: warning: the change was made, but its answer could not be printed: %v\n", printed)
+	}
+	return nil
 }
 
 func printRecovery(w io.Writer, r handoff.Recovery) error {
@@ -315,9 +329,12 @@ func printRecovery(w io.Writer, r handoff.Recovery) error {
 	} else {
 		fmt.Fprintf(t, "fingerprint\t%s\n", r.Expect)
 	}
-	fmt.Fprintf(t, "\t\n%s\t\n", r.Message)
-	if !r.Applied {
-		fmt.Fprintf(t, "To apply it, pass --apply and this fingerprint as --expect.\t\n")
+	if err := t.Flush(); err != nil {
+		return err
 	}
-	return t.Flush()
+	_, err := fmt.Fprintf(w, "\n%s\n", r.Message)
+	if err == nil && !r.Applied {
+		_, err = fmt.Fprintln(w, "To apply it, pass --apply and this fingerprint as --expect.")
+	}
+	return err
 }

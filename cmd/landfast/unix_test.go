@@ -275,3 +275,94 @@ func TestNeedDurableIsRefusedOnTmpfsBeforeAnythingIsTouched(t *testing.T) {
 		t.Errorf("%v, %v", es, err)
 	}
 }
+
+// A change that was made is never reported as a failure, even if nobody can be
+// told of it.
+func TestUnprintableAnswerDoesNotUnmakeAChange(t *testing.T) {
+	dir := testenv.TempDir(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var errs strings.Builder
+	cmd := landfast(t, dir, "handoff", "record", "--json", input("a"))
+	cmd.Stdout, cmd.Stderr = full, &errs
+	if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "the change was made") {
+		t.Errorf("%v: %s", err, errs.String())
+	}
+	cmd = landfast(t, dir, "handoff", "resume")
+	cmd.Stdout = full
+	if err := cmd.Run(); err == nil {
+		t.Error("a resume that nobody could read succeeded")
+	}
+	if out := must(t, dir, "handoff", "resume", "--json"); !strings.Contains(out, `"revision": 1`) {
+		t.Error(out)
+	}
+}
+
+// An interrupted write takes its staged file away and leaves the old content.
+func TestInterruptedWriteLeavesNothing(t *testing.T) {
+	dir := testenv.TempDir(t)
+	if r := runs(t, landfast(t, dir, "write", "f"), strings.NewReader("old")); r.status != 0 {
+		t.Fatal(r.errs)
+	}
+	cmd := landfast(t, dir, "write", "f")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write([]byte("half of the new")); err != nil {
+		t.Fatal(err)
+	}
+	for len(leftovers(t, dir)) == 0 { // until it has staged; the test's own time limit bounds this
+		if cmd.ProcessState != nil {
+			break
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != 130 {
+		t.Errorf("exit %d, want 130", got)
+	}
+	if left := leftovers(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "f")); err != nil || string(got) != "old" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The lock file may be a link, a directory, a FIFO: writes are refused without
+// waiting, reads go on, doctor says so.
+func TestUnsafeLockFileIsNamed(t *testing.T) {
+	for name, plant := range map[string]func(path string) error{
+		"link":      func(p string) error { return os.Symlink("elsewhere", p) },
+		"directory": func(p string) error { return os.Mkdir(p, 0o700) },
+		"fifo":      func(p string) error { return syscall.Mkfifo(p, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := testenv.TempDir(t)
+			must(t, dir, "handoff", "record", "--json", input("a"))
+			lock := filepath.Join(dir, ".landfast/ledger.lock")
+			if err := os.Remove(lock); err != nil {
+				t.Fatal(err)
+			}
+			if err := plant(lock); err != nil {
+				t.Fatal(err)
+			}
+			if r := runs(t, landfast(t, dir, "handoff", "record", "--json", input("b")), nil); r.status != 5 || !strings.Contains(r.errs, "ledger.lock") {
+				t.Errorf("record: exit %d: %s", r.status, r.errs)
+			}
+			must(t, dir, "handoff", "resume")
+			if r := runs(t, landfast(t, dir, "handoff", "doctor", "--json"), nil); r.status != 1 || !strings.Contains(r.out, "lock-unsafe") {
+				t.Errorf("doctor: exit %d: %s", r.status, r.out)
+			}
+		})
+	}
+}

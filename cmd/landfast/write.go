@@ -98,14 +98,14 @@ func (c *writeCmd) run(a *app) error {
 	}
 	switch {
 	case c.JSON:
-		return a.printJSON(newReceiptJSON(receipt))
+		err = a.printJSON(newReceiptJSON(receipt))
 	case !a.Quiet:
-		fmt.Fprintf(a.stdout, "%s: %s\n", c.Path, receipt.Guarantee)
+		_, err = fmt.Fprintf(a.stdout, "%s: %s\n", c.Path, receipt.Guarantee)
 		for _, d := range receipt.Degraded {
 			fmt.Fprintf(a.stdout, "  %s\n", d)
 		}
 	}
-	return nil
+	return a.committed(err)
 }
 
 func (c *writeCmd) options() (fsx.Options, error) {
