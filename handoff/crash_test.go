@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -305,5 +306,21 @@ func TestFullDiskKeepsTheOldLedger(t *testing.T) {
 		if h.State != Healthy {
 			t.Errorf("space %d: %s", space, h.State)
 		}
+	}
+}
+
+// ARCHITECTURE.md shows the trace of a record; it must be the present one.
+func TestArchitectureShowsTheTraceOfARecord(t *testing.T) {
+	trace, err := os.ReadFile("testdata/record.trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lf := func(b []byte) string { return strings.ReplaceAll(string(b), "\r\n", "\n") }
+	if !strings.Contains(lf(doc), lf(trace)) {
+		t.Error("it shows another one")
 	}
 }
