@@ -37,8 +37,10 @@ func classifyErrno(step Step, err error) Class {
 	case windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION,
 		windows.ERROR_BUSY,
 		errDeletePending,
-		371, 391, 397, 426, // a virtual file is being made or removed (cloud and container filters); from the header list
-		742,                            // ERROR_OPLOCK_NOT_GRANTED's neighbour in the same list
+		// From the header list; no report of them was seen.
+		windows.ERROR_FILE_SYSTEM_VIRTUALIZATION_BUSY,
+		windows.ERROR_CLOUD_FILE_IN_USE, windows.ERROR_CLOUD_FILE_PROPERTY_LOCK_CONFLICT, windows.ERROR_CLOUD_FILE_REQUEST_TIMEOUT,
+		windows.ERROR_OPLOCK_BREAK_IN_PROGRESS,
 		windows.ERROR_USER_MAPPED_FILE: // a section of it is mapped
 		return Transient
 	case windows.ERROR_DIR_NOT_EMPTY:
@@ -79,13 +81,14 @@ const errDeletePending = syscall.Errno(303)
 
 // classifyDenied: access denied is how Windows says that a reader, a scanner or
 // a pending deletion is in the way, and also how it says no. Only where somebody
-// else can be in the way is it worth waiting for; a directory in the target's
-// place was looked at before.
+// else can be in the way is it worth waiting for. Nobody can be in the way of a
+// new random name: there it is a directory that we may not write to. A directory
+// or a read-only file in the target's place has an errno of its own here.
 func classifyDenied(step Step) Class {
 	switch step {
 	case StepSyncDir:
 		return Unsupported
-	case StepRename, StepUnlink, StepOpen, StepCreate, StepStat:
+	case StepRename, StepUnlink, StepOpen, StepStat:
 		return Transient
 	}
 	return Final

@@ -3,7 +3,7 @@ package fsx
 import (
 	"io/fs"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -27,14 +27,19 @@ const (
 	openOptions = windows.FILE_SYNCHRONOUS_IO_NONALERT | windows.FILE_OPEN_REPARSE_POINT | windows.FILE_OPEN_FOR_BACKUP_INTENT
 )
 
-// errno turns an NTSTATUS into the code of GetLastError.
+// errno turns an NTSTATUS into the code of GetLastError. Two statuses that Win32
+// folds into access denied keep their meaning: one is worth waiting for, the
+// other never is.
 func errno(err error) error {
 	st, ok := err.(windows.NTStatus)
 	if !ok {
 		return err
 	}
-	if st == windows.STATUS_DELETE_PENDING {
+	switch st {
+	case windows.STATUS_DELETE_PENDING:
 		return errDeletePending
+	case windows.STATUS_FILE_IS_A_DIRECTORY:
+		return syscall.EISDIR
 	}
 	return st.Errno()
 }
@@ -176,8 +181,12 @@ func (osTable) Stat(h fsops.Handle) (fsops.Info, error) {
 	if err != nil {
 		return fsops.Info{}, err
 	}
+	id, err := fileID(h, i)
+	if err != nil {
+		return fsops.Info{}, err
+	}
 	info := fsops.Info{
-		ID:    fsops.ID{Dev: uint64(i.VolumeSerialNumber), Ino: [2]uint64{uint64(i.FileIndexHigh)<<32 | uint64(i.FileIndexLow)}},
+		ID:    id,
 		Kind:  kindOfAttributes(i.FileAttributes),
 		Mode:  0o666,
 		Size:  int64(i.FileSizeHigh)<<32 | int64(i.FileSizeLow),
@@ -191,6 +200,27 @@ func (osTable) Stat(h fsops.Handle) (fsops.Info, error) {
 		info.Mode = 0o777
 	}
 	return info, nil
+}
+
+// fileID is the 128-bit id, as the 64-bit one is not unique on ReFS. Only a
+// volume that does not know it gets the old one: falling back on any other
+// error would give one file two identities.
+func fileID(h fsops.Handle, i windows.ByHandleFileInformation) (fsops.ID, error) {
+	var info struct { // FILE_ID_INFO
+		volume uint64
+		id     [2]uint64
+	}
+	err := windows.GetFileInformationByHandleEx(windows.Handle(h), windows.FileIdInfo, (*byte)(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if unknownRequest(err) {
+		return fsops.ID{Dev: uint64(i.VolumeSerialNumber), Ino: [2]uint64{uint64(i.FileIndexHigh)<<32 | uint64(i.FileIndexLow)}}, nil
+	}
+	return fsops.ID{Dev: info.volume, Ino: info.id}, err
+}
+
+// unknownRequest reports whether a filesystem, or a Windows that is too old,
+// answered that it does not know what it was asked.
+func unknownRequest(err error) bool {
+	return err == windows.ERROR_INVALID_FUNCTION || err == windows.ERROR_NOT_SUPPORTED || err == windows.ERROR_INVALID_PARAMETER
 }
 
 func kindOfAttributes(a uint32) fsops.Kind {
@@ -210,57 +240,6 @@ func (t osTable) Lstat(dir fsops.Handle, name string) (fsops.Info, error) {
 	}
 	defer windows.CloseHandle(windows.Handle(h))
 	return t.Stat(h)
-}
-
-// fileIDBothDirInfo is FILE_ID_BOTH_DIR_INFO up to its name.
-type fileIDBothDirInfo struct {
-	nextEntryOffset uint32
-	fileIndex       uint32
-	times           [4]int64
-	endOfFile       int64
-	allocationSize  int64
-	attributes      uint32
-	nameLength      uint32
-	eaSize          uint32
-	shortNameLength uint32
-	shortName       [12]uint16
-	fileID          uint64
-	name            [1]uint16
-}
-
-func (osTable) List(dir fsops.Handle, max int) ([]fsops.Entry, error) {
-	// A handle of its own: the position in dir is shared by all its users.
-	h, err := openOneDir(dir, "")
-	if err != nil {
-		return nil, err
-	}
-	defer windows.CloseHandle(windows.Handle(h))
-	buf := make([]uint64, 8<<10) // aligned as the records are
-	size := uint32(len(buf) * 8)
-	class := uint32(windows.FileIdBothDirectoryRestartInfo)
-	var es []fsops.Entry
-	for len(es) <= max {
-		err := windows.GetFileInformationByHandleEx(windows.Handle(h), class, (*byte)(unsafe.Pointer(&buf[0])), size)
-		if err == windows.ERROR_NO_MORE_FILES {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		class = windows.FileIdBothDirectoryInfo
-		for off := uint32(0); len(es) <= max; {
-			e := (*fileIDBothDirInfo)(unsafe.Add(unsafe.Pointer(&buf[0]), off))
-			name := windows.UTF16ToString(unsafe.Slice(&e.name[0], e.nameLength/2))
-			if name != "." && name != ".." {
-				es = append(es, fsops.Entry{Name: name, Kind: kindOfAttributes(e.attributes)})
-			}
-			if e.nextEntryOffset == 0 {
-				break
-			}
-			off += e.nextEntryOffset
-		}
-	}
-	return es, nil
 }
 
 func at(off int64) *windows.Overlapped {
@@ -289,12 +268,25 @@ type fileBasicInfo struct {
 	_          uint32
 }
 
-// Chmod knows one bit: whether the file can be written.
+// Chmod knows one bit: whether the file can be written. The other attributes
+// stay: a new file's archive bit is how a backup program finds it.
 func (osTable) Chmod(h fsops.Handle, mode fs.FileMode) error {
-	info := fileBasicInfo{attributes: windows.FILE_ATTRIBUTE_NORMAL}
-	if mode&0o200 == 0 {
-		info.attributes = windows.FILE_ATTRIBUTE_READONLY
+	i, err := byHandle(h)
+	if err != nil {
+		return err
 	}
+	a := i.FileAttributes &^ windows.FILE_ATTRIBUTE_READONLY
+	if mode&0o200 == 0 {
+		a |= windows.FILE_ATTRIBUTE_READONLY
+	}
+	return setAttributes(h, a)
+}
+
+func setAttributes(h fsops.Handle, a uint32) error {
+	if a == 0 {
+		a = windows.FILE_ATTRIBUTE_NORMAL // 0 would mean "as they are"
+	}
+	info := fileBasicInfo{attributes: a}
 	return windows.SetFileInformationByHandle(windows.Handle(h), windows.FileBasicInfo, (*byte)(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 }
 
@@ -306,127 +298,6 @@ func (osTable) Sync(h fsops.Handle, mode fsops.SyncMode) error {
 }
 
 func (osTable) SyncDir(h fsops.Handle) error { return windows.FlushFileBuffers(windows.Handle(h)) }
-
-// Information classes of NtSetInformationFile.
-const (
-	fileRenameInformation        = 10
-	fileLinkInformation          = 11
-	fileDispositionInformation   = 13
-	fileDispositionInformationEx = 64
-	fileRenameInformationEx      = 65
-)
-
-// nameInfo is FILE_RENAME_INFORMATION and FILE_LINK_INFORMATION, with room for
-// the longest single name.
-type nameInfo struct {
-	flags  uint32 // of the Ex form; its low byte is ReplaceIfExists of the plain one
-	root   windows.Handle
-	length uint32 // of name, in bytes
-	name   [256]uint16
-}
-
-func setName(h fsops.Handle, class uint32, flags uint32, dir fsops.Handle, name string) error {
-	u, err := windows.UTF16FromString(name)
-	if err != nil {
-		return err
-	}
-	info := nameInfo{flags: flags, root: windows.Handle(dir), length: uint32(len(u)-1) * 2}
-	if copy(info.name[:], u) != len(u) {
-		return windows.ERROR_FILENAME_EXCED_RANGE
-	}
-	var iosb windows.IO_STATUS_BLOCK
-	// The length must cover the whole declared structure, whose name has room for
-	// one character and padding, even where the name is shorter.
-	size := max(uint32(unsafe.Offsetof(info.name))+info.length, 24)
-	return errno(windows.NtSetInformationFile(windows.Handle(h), &iosb, (*byte)(unsafe.Pointer(&info)), size, class))
-}
-
-// plainRename remembers, by volume serial number, the volumes that answered
-// that they don't know the POSIX rename (before Windows 10 1607, ReFS, Wine).
-// It only saves a failing call; a volume that is not in it is asked.
-var plainRename sync.Map
-
-// renameThrough renames an open file. The POSIX form replaces a target that
-// others have open with shared deletion, and read-only ones.
-func renameThrough(h, dir fsops.Handle, name string, replace bool) error {
-	i, err := byHandle(h)
-	if err != nil {
-		return err
-	}
-	if _, plain := plainRename.Load(i.VolumeSerialNumber); !plain {
-		flags := uint32(windows.FILE_RENAME_POSIX_SEMANTICS | windows.FILE_RENAME_IGNORE_READONLY_ATTRIBUTE)
-		if replace {
-			flags |= windows.FILE_RENAME_REPLACE_IF_EXISTS
-		}
-		err := setName(h, fileRenameInformationEx, flags, dir, name)
-		switch err {
-		case windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER:
-			plainRename.Store(i.VolumeSerialNumber, true)
-		default:
-			return err
-		}
-	}
-	flags := uint32(0)
-	if replace {
-		flags = 1
-	}
-	return setName(h, fileRenameInformation, flags, dir, name)
-}
-
-// withSource runs f with the handle of the entry, opening it where it is not
-// open yet.
-func withSource(file, dir fsops.Handle, name string, access uint32, f func(fsops.Handle) error) error {
-	if file != fsops.None {
-		return f(file)
-	}
-	h, err := ntOpen(dir, name, access|windows.SYNCHRONIZE|windows.FILE_READ_ATTRIBUTES, shareAll, windows.FILE_OPEN, openOptions)
-	if err != nil {
-		return err
-	}
-	defer windows.CloseHandle(windows.Handle(h))
-	return f(h)
-}
-
-func (osTable) Rename(file, fromDir fsops.Handle, from string, toDir fsops.Handle, to string) error {
-	return withSource(file, fromDir, from, windows.DELETE, func(h fsops.Handle) error { return renameThrough(h, toDir, to, true) })
-}
-
-func (osTable) RenameNew(file, fromDir fsops.Handle, from string, toDir fsops.Handle, to string) error {
-	return withSource(file, fromDir, from, windows.DELETE, func(h fsops.Handle) error { return renameThrough(h, toDir, to, false) })
-}
-
-func (osTable) Link(fromDir fsops.Handle, from string, toDir fsops.Handle, to string) error {
-	return withSource(fsops.None, fromDir, from, windows.FILE_WRITE_ATTRIBUTES, func(h fsops.Handle) error {
-		return setName(h, fileLinkInformation, 0, toDir, to)
-	})
-}
-
-func (osTable) Unlink(dir fsops.Handle, name string) error {
-	return remove(dir, name, windows.FILE_NON_DIRECTORY_FILE)
-}
-
-func (osTable) Rmdir(dir fsops.Handle, name string) error {
-	return remove(dir, name, windows.FILE_DIRECTORY_FILE)
-}
-
-// remove deletes by handle: the name is gone at once with the POSIX form, and
-// with the last handle otherwise.
-func remove(dir fsops.Handle, name string, option uint32) error {
-	h, err := ntOpen(dir, name, windows.DELETE|windows.SYNCHRONIZE, shareAll, windows.FILE_OPEN, openOptions|option)
-	if err != nil {
-		return err
-	}
-	defer windows.CloseHandle(windows.Handle(h))
-	var iosb windows.IO_STATUS_BLOCK
-	flags := uint32(windows.FILE_DISPOSITION_DELETE | windows.FILE_DISPOSITION_POSIX_SEMANTICS | windows.FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE)
-	err = errno(windows.NtSetInformationFile(windows.Handle(h), &iosb, (*byte)(unsafe.Pointer(&flags)), 4, fileDispositionInformationEx))
-	switch err {
-	case windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER:
-		yes := byte(1)
-		err = errno(windows.NtSetInformationFile(windows.Handle(h), &iosb, &yes, 1, fileDispositionInformation))
-	}
-	return err
-}
 
 func (osTable) FSType(h fsops.Handle) (string, error) {
 	var name [64]uint16

@@ -13,6 +13,7 @@ import (
 	"github.com/landfast/landfast/internal/fsops"
 	"github.com/landfast/landfast/internal/golden"
 	"github.com/landfast/landfast/internal/simfs"
+	"github.com/landfast/landfast/internal/testenv"
 )
 
 // on runs f with the project of a table.
@@ -104,6 +105,14 @@ func sound(old uint64) func(*simfs.FS, bool) error {
 	}
 }
 
+// models are those to go through: one of them under the race detector.
+func models() []simfs.Model {
+	if testenv.Race {
+		return simfs.Models[:1]
+	}
+	return simfs.Models
+}
+
 func recordCase(old int) simfs.Case {
 	return simfs.Case{
 		Setup: func(f *simfs.FS) { withRecords(f, old) },
@@ -115,7 +124,7 @@ func recordCase(old int) simfs.Case {
 func TestEveryCrashStateOfARecordIsOldOrNew(t *testing.T) {
 	total := 0
 	for _, old := range []int{0, 1, 3} {
-		for _, m := range simfs.Models {
+		for _, m := range models() {
 			t.Run(fmt.Sprintf("from revision %d/%s", old, m.Name), func(t *testing.T) {
 				total += simfs.CrashEvery(t, m, recordCase(old))
 			})
@@ -231,7 +240,7 @@ func preserved(f *simfs.FS, ruin string) error {
 func TestEveryCrashStateOfARecoveryKeepsTheDamagedBytesAndCanBeRepeated(t *testing.T) {
 	total := 0
 	for ruin := range ruins {
-		for _, m := range simfs.Models {
+		for _, m := range models() {
 			t.Run(ruin+"/"+m.Name, func(t *testing.T) { total += simfs.CrashEvery(t, m, recoverCase(ruin)) })
 		}
 	}

@@ -6,18 +6,44 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// binary is the command built once, without the race detector: it would make
+// each of hundreds of processes slow to start and looks for something else.
+// Where it can't be built, the test binary itself serves.
+var binary = sync.OnceValue(func() string {
+	self, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	dir, err := os.MkdirTemp("", "landfast-bin-")
+	if err != nil {
+		return self
+	}
+	built.dir = dir
+	path := filepath.Join(dir, "landfast")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if err := exec.Command("go", "build", "-o", path, ".").Run(); err != nil {
+		return self
+	}
+	_ = os.Chmod(dir, 0o755) // other users run it too
+	return path
+})
+
+// built is what TestMain removes at the end.
+var built struct{ dir string }
 
 // landfast prepares the command as a process of its own.
 func landfast(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, args...)
+	cmd := exec.Command(binary(), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LANDFAST_TEST_MAIN=1", "LANDFAST_PROJECT=", "LANDFAST_RECOVERY=")
 	return cmd

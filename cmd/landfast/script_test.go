@@ -14,7 +14,15 @@ func TestMain(m *testing.M) {
 	if os.Getenv("LANDFAST_TEST_MAIN") == "1" { // this test binary as the command, for tests that start and kill it
 		main()
 	}
-	testscript.Main(m, map[string]func(){"landfast": main})
+	testscript.Main(cleaned{m}, map[string]func(){"landfast": main})
+}
+
+// cleaned removes the built command after the tests.
+type cleaned struct{ m *testing.M }
+
+func (c cleaned) Run() int {
+	defer func() { _ = os.RemoveAll(built.dir) }()
+	return c.m.Run()
 }
 
 func TestScripts(t *testing.T) {
