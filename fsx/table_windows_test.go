@@ -162,31 +162,32 @@ func TestWindowsDirectoryInTheTargetsPlaceFailsAtOnce(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(path, "f"), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	start := time.Now()
 	if _, err := replace(d, "f", "x", Options{}); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("got %v", err)
 	}
-	mustBeAlone(t, path, "f")
-}
-
-// rust-lang/rust#137499: a volume that does not know the POSIX rename is asked
-// once, not every time. Wine is one.
-func TestWindowsPlainRenameIsRememberedPerVolume(t *testing.T) {
-	_, _, d := windowsDir(t)
-	for range 3 {
-		if _, err := replace(d, "f", "x", Options{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	i, err := byHandle(d.h)
+	// The same where the directory comes after the first look.
+	tmp, err := d.CreateTemp("late", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, plain := plainRename.Load(i.VolumeSerialNumber)
-	err = setName(d.h, fileRenameInformationEx, 0, d.h, "never")
-	knows := err != windows.ERROR_INVALID_FUNCTION && err != windows.ERROR_NOT_SUPPORTED && err != windows.ERROR_INVALID_PARAMETER
-	if plain == knows {
-		t.Errorf("the volume answers %v, remembered as plain: %v", err, plain)
+	if err := os.Mkdir(filepath.Join(path, "late"), 0o777); err != nil {
+		t.Fatal(err)
 	}
+	if _, err := tmp.Replace(context.Background()); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("got %v", err)
+	}
+	info, err := d.Lstat("late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Remove("late", info.ID); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("removing a directory as a file: %v", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("it took %v: a directory was waited for", took)
+	}
+	mustBeAlone(t, path, "f", "late")
 }
 
 // Our own readers share deletion, or they would block our own writers as far as
@@ -343,6 +344,16 @@ func TestWindowsClassify(t *testing.T) {
 		{StepRename, 267, Final},
 		{StepRename, 1142, Final},
 		{StepRename, 1464, Final},
+		{StepRename, 39, NoSpace},
+		{StepUnlink, 5, Transient},
+		{StepOpen, 5, Transient},
+		{StepCreate, 5, Final}, // a directory that may not be written to
+		{StepLink, 5, Final},
+		{StepMkdir, 145, Exists},
+		{StepStat, 303, Transient},
+		{StepOpen, 1920, Final}, // a reparse point
+		{StepRename, syscall.EISDIR, Final},
+		{StepRename, syscall.EPERM, Final},
 		{StepWrite, 5, Final},
 		{StepSync, 5, Final},
 		{StepSyncDir, 5, Unsupported},
