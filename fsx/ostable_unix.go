@@ -114,10 +114,15 @@ func infoOf(st *unix.Stat_t) fsops.Info {
 		UID:   st.Uid,
 		GID:   st.Gid,
 	}
-	for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if uint32(st.Mode)&bit != 0 {
-			i.Mode |= mode
-		}
+	m := uint32(st.Mode)
+	if m&unix.S_ISUID != 0 {
+		i.Mode |= fs.ModeSetuid
+	}
+	if m&unix.S_ISGID != 0 {
+		i.Mode |= fs.ModeSetgid
+	}
+	if m&unix.S_ISVTX != 0 {
+		i.Mode |= fs.ModeSticky
 	}
 	return i
 }
