@@ -22,17 +22,18 @@ func (d *Dir) WriteOrdered(ctx context.Context, name string, data []byte, mode f
 		return fail(StepOpen, ErrBadName)
 	}
 	info, err := d.t.Lstat(d.h, name)
+	chmod := mode != 0 // apart from mode: 0 is a mode that an existing file can have
 	switch {
 	case err == nil && info.Kind == fsops.Dir:
 		return fail(StepCreate, syscall.EISDIR)
 	case err == nil && info.Kind != fsops.Regular:
 		return fail(StepCreate, wrongKind(info.Kind, fsops.Regular))
 	case err == nil && mode == 0:
-		mode = permOnly(info.Mode)
+		mode, chmod = permOnly(info.Mode), true
 	case err != nil && Classify(StepStat, err) != NotFound:
 		return fail(StepStat, err)
 	}
-	err = writeOrdered(d, name, data, mode)
+	err = writeOrdered(d, name, data, mode, chmod)
 	if err == nil {
 		return Receipt{Guarantee: min(d.Guarantee(), Ordered), Attempts: 1}, nil
 	}

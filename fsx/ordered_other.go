@@ -8,4 +8,4 @@ import (
 )
 
 // writeOrdered: renameio does not exist on Windows; the staged path serves.
-func writeOrdered(*Dir, string, []byte, fs.FileMode) error { return errors.ErrUnsupported }
+func writeOrdered(*Dir, string, []byte, fs.FileMode, bool) error { return errors.ErrUnsupported }

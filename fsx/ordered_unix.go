@@ -16,8 +16,8 @@ import (
 // it and never syncs the directory: just what [FlushFile] asks for. Its staged
 // file goes into the target's directory through an os.Root that is checked to
 // be the directory d has open; without that, renameio would stage in the
-// temporary directory of the system.
-func writeOrdered(d *Dir, name string, data []byte, mode fs.FileMode) error {
+// temporary directory of the system. Without chmod, mode does not count.
+func writeOrdered(d *Dir, name string, data []byte, mode fs.FileMode, chmod bool) error {
 	if _, ok := d.t.(osTable); !ok {
 		return errors.ErrUnsupported
 	}
@@ -43,7 +43,7 @@ func writeOrdered(d *Dir, name string, data []byte, mode fs.FileMode) error {
 		return pathError(StepOpen, d.path, ErrChanged)
 	}
 	perm := fs.FileMode(0o666)
-	if mode != 0 {
+	if chmod {
 		perm = 0o600
 	}
 	// The mode is set here and not by an option: where an option's chmod fails,
@@ -52,7 +52,7 @@ func writeOrdered(d *Dir, name string, data []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if mode != 0 {
+	if chmod {
 		err = f.Chmod(mode)
 	}
 	if err == nil {

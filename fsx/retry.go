@@ -35,7 +35,7 @@ func (r Retry) withDefaults() Retry {
 // others hang for a minute on a directory in the way (isaacs/node-graceful-fs#98).
 func (r Retry) do(ctx context.Context, step Step, f func() error) (attempts int, waited time.Duration, err error) {
 	r = r.withDefaults()
-	wait := r.First
+	wait := min(r.First, r.Max)
 	for {
 		attempts++
 		err = f()

@@ -52,7 +52,8 @@ type Temp struct {
 	tmp    string // name of the staged file
 	target string
 	o      Options
-	mode   fs.FileMode // to set before the sync, 0 = as created
+	mode   fs.FileMode // to set before the sync, where chmod says so
+	chmod  bool        // apart from mode: 0 is a mode that a file can have
 	off    int64
 	synced bool
 	ds     []Degradation // of the sync
@@ -84,14 +85,14 @@ func (d *Dir) CreateTemp(target string, o Options) (*Temp, error) {
 	case err == nil && info.Kind != fsops.Regular:
 		return fail(StepCreate, wrongKind(info.Kind, fsops.Regular))
 	case err == nil:
-		t.mode = permOnly(info.Mode)
+		t.mode, t.chmod = permOnly(info.Mode), true
 	case Classify(StepStat, err) != NotFound:
 		return fail(StepStat, err)
 	}
 	if o.Mode != 0 {
-		t.mode = permOnly(o.Mode)
+		t.mode, t.chmod = permOnly(o.Mode), true
 	}
-	if t.mode != 0 {
+	if t.chmod {
 		perm = 0o600 & t.mode // the chmod follows before the sync, when the content is complete
 		if perm == 0 {
 			perm = 0o600
@@ -189,13 +190,13 @@ func (t *Temp) Sync() error {
 	if err := t.check(); err != nil || t.synced {
 		return err
 	}
-	if t.mode != 0 {
+	if t.chmod {
 		// Before the sync: a mode set after it can be lost on btrfs.
 		if err := t.d.t.Chmod(t.h, t.mode); err != nil {
 			t.err = t.fail(StepChmod, err)
 			return t.err
 		}
-		t.mode = 0
+		t.chmod = false
 	}
 	if t.o.Flush != FlushNone {
 		ds, err := syncFile(t.d.t, t.h)
