@@ -122,7 +122,8 @@ func quarantineName(original string) string {
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	base := original
 	if len(base) > 80 {
-		base = strings.ToValidUTF8(base[:80], "")
+		// The cut may fall behind a dot or space, which no name may end in.
+		base = strings.TrimRight(strings.ToValidUTF8(base[:80], ""), ". ")
 	}
 	return time.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:]) + "-" + base
 }

@@ -82,6 +82,7 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 	}
 	rec := fsx.Receipt{Guarantee: fsx.Durable, Attempts: 1}
 	for i, w := range writes {
+		rec.Guarantee = min(rec.Guarantee, w.Dir.Guarantee()) // also where the file was there already
 		if staged[i] == nil {
 			continue
 		}
@@ -93,10 +94,23 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 		if err != nil {
 			return fsx.Receipt{}, err
 		}
-		r.Guarantee = w.Dir.Guarantee() // until its directory is synced below
+		r.Guarantee = sequenceGuarantee(r)
 		rec = rec.Merge(r)
 	}
 	return syncAll(writes, alsoSync, rec)
+}
+
+// sequenceGuarantee is what the publishing of one file leaves possible. It was
+// told not to sync the directory and says Ordered for that alone; the sync
+// follows for all files together. A file that could not be flushed fully stays
+// Ordered whatever follows (D6).
+func sequenceGuarantee(r fsx.Receipt) fsx.Guarantee {
+	for _, d := range r.Degraded {
+		if d.Step == fsx.StepSync {
+			return min(r.Guarantee, fsx.Ordered)
+		}
+	}
+	return fsx.Durable
 }
 
 // syncAll syncs each directory once, in the order of first use, the last

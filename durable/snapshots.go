@@ -185,7 +185,10 @@ func (s *Snapshots) Prune(keep int, max int64, protect ...string) (removed []str
 		if err == nil {
 			err = s.d.Remove(c.Name, info.ID)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody else's removal is not claimed (R3)
+		}
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
