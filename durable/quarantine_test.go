@@ -76,9 +76,10 @@ func TestMoveSetsAsideAnythingAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := []string{"file", "directory"}
-	if err := os.Symlink("nowhere", filepath.Join(path, "link")); err == nil {
+	err := os.Symlink("nowhere", filepath.Join(path, "link"))
+	if info, lerr := os.Lstat(filepath.Join(path, "link")); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
 		kinds = append(kinds, "link")
-	} else {
+	} else { // Wine says that it made one and did not
 		t.Logf("without links: %v", err)
 	}
 	for _, kind := range kinds {
