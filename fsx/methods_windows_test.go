@@ -258,25 +258,54 @@ func TestWindowsReadOnlyFileIsRemoved(t *testing.T) {
 	mustBeAlone(t, path)
 }
 
-// Where somebody holds a removed file, the name is gone (POSIX form) or pending,
-// which Win32 would fold into access denied.
+// Win32 folds a pending deletion into access denied; here it keeps its errno.
 func TestWindowsPendingDeletionIsTransient(t *testing.T) {
 	_, _, d := windowsDir(t)
-	tb := osTable{}
 	mustWrite(t, d, "f", "x")
-	holder, err := tb.OpenFile(d.h, "f", fsops.Read, 0)
+	h, err := ntOpen(d.h, "f", windows.DELETE|windows.SYNCHRONIZE, shareAll, windows.FILE_OPEN, openOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tb.Unlink(d.h, "f"); err != nil {
+	var iosb windows.IO_STATUS_BLOCK
+	yes := byte(1)
+	if err := windows.NtSetInformationFile(windows.Handle(h), &iosb, &yes, 1, fileDispositionInformation); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tb.OpenFile(d.h, "f", fsops.Read, 0); Classify(StepOpen, err) != NotFound && err != errDeletePending {
-		t.Errorf("while it is held: %v", err)
+	if got, err := (osTable{}).OpenFile(d.h, "f", fsops.Read, 0); err == nil {
+		mustClose(t, got)
+		mustClose(t, h)
+		t.Skip("Wine 8 opens a file whose deletion is pending")
+	} else if err != errDeletePending || Classify(StepOpen, err) != Transient {
+		t.Errorf("while it is pending: %v", err)
 	}
-	mustClose(t, holder)
-	if _, err := tb.Lstat(d.h, "f"); Classify(StepStat, err) != NotFound {
+	mustClose(t, h)
+	if _, err := (osTable{}).Lstat(d.h, "f"); Classify(StepStat, err) != NotFound {
 		t.Errorf("after that: %v", err)
+	}
+}
+
+func TestWindowsStatusBecomesTheErrnoThatTellsMost(t *testing.T) {
+	for _, c := range []struct {
+		status windows.NTStatus
+		want   syscall.Errno
+	}{
+		{windows.STATUS_DELETE_PENDING, 303},                 // Win32: 5
+		{windows.STATUS_FILE_IS_A_DIRECTORY, syscall.EISDIR}, // Win32: 5
+		{windows.STATUS_ACCESS_DENIED, 5},
+		{windows.STATUS_SHARING_VIOLATION, 32},
+		{windows.STATUS_OBJECT_NAME_COLLISION, 183},
+		{windows.STATUS_OBJECT_NAME_NOT_FOUND, 2},
+		{windows.STATUS_OBJECT_PATH_NOT_FOUND, 3},
+		{windows.STATUS_NOT_A_DIRECTORY, 267},
+		{windows.STATUS_NOT_IMPLEMENTED, 1}, // Wine's answer to a form it does not know
+		{windows.STATUS_INVALID_INFO_CLASS, 87},
+		{windows.STATUS_NOT_SUPPORTED, 50},
+		{windows.STATUS_NOT_SAME_DEVICE, 17},
+		{windows.STATUS_DISK_FULL, 112},
+	} {
+		if got := errno(c.status); got != error(c.want) {
+			t.Errorf("status %#x: %v, want errno %d", uint32(c.status), got, uint32(c.want))
+		}
 	}
 }
 
