@@ -18,7 +18,8 @@ type Backup struct {
 }
 
 // Backup makes sure that a verified, durable snapshot of the present state
-// exists, and prunes. Refused where nothing was recorded yet.
+// exists, moves damaged snapshots to quarantine, and prunes. Refused where
+// nothing was recorded yet.
 func (p *Project) Backup(ctx context.Context) (Backup, error) {
 	b, err := p.backup(ctx)
 	return b, classify("backup", err)
@@ -63,6 +64,9 @@ func (p *Project) backup(ctx context.Context) (Backup, error) {
 	} else if _, err := pl.snaps.Sync(); err != nil {
 		return Backup{}, err
 	}
+	if err := p.setAsideDamagedCopies(ctx, pl); err != nil {
+		return Backup{}, err
+	}
 	b := Backup{Snapshot: name, Revision: ld.l.Revision}
 	b.Message = fmt.Sprintf("revision %d is kept in %s/%s (%s)", b.Revision, stateDir, snapshotsDir, rec.Guarantee)
 	if _, err := durable.OpenSnapshots(pl.snaps).Prune(retention, maxPreserve, name); err != nil {
@@ -70,4 +74,19 @@ func (p *Project) backup(ctx context.Context) (Backup, error) {
 	}
 	sweepLeftovers(pl)
 	return b, nil
+}
+
+// setAsideDamagedCopies moves every snapshot whose bytes are not those of its
+// name to quarantine, where it no longer passes for one.
+func (p *Project) setAsideDamagedCopies(ctx context.Context, pl *place) error {
+	list, err := durable.OpenSnapshots(pl.snaps).List(maxSnapshotEntries)
+	if err != nil {
+		return err
+	}
+	for _, c := range list.Found {
+		if _, err := p.copyIsSound(ctx, pl, c.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

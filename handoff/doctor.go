@@ -132,7 +132,7 @@ func (h *Health) looksAtSnapshots(p *Project, ld *loaded) {
 		if err := verifyCopy(s, c); err != nil {
 			h.InvalidSnapshots = append(h.InvalidSnapshots, c.Name)
 			h.find("snapshot-damaged", "error", at+"/"+c.Name, "this copy can't be restored: "+err.Error(),
-				"it is never used; move it away, or let the next change of that state set it aside")
+				"it is never used; landfast handoff backup moves it to quarantine")
 			continue
 		}
 		h.Snapshots = append(h.Snapshots, SnapshotInfo{ID: c.Name, Revision: c.Revision, SavedAt: c.SavedAt.UTC()})
@@ -225,7 +225,7 @@ func (h *Health) advise() {
 		h.Next = "nothing is recorded yet; landfast handoff record begins"
 	case h.State == Healthy && h.Healthy:
 		h.Next = "nothing to do"
-	case h.State == Healthy && !h.Protected:
+	case h.State == Healthy && (!h.Protected || len(h.InvalidSnapshots) > 0):
 		h.Next = "run landfast handoff backup"
 	case h.State == Healthy:
 		h.Next = "look at the findings"

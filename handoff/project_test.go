@@ -221,6 +221,36 @@ func TestDamagedCopyOfTheCurrentStateIsSetAsideAndBlocksNothing(t *testing.T) {
 	}
 }
 
+// A damaged copy of an older state is reported by name, and backup sets it aside.
+func TestBackupSetsDamagedCopiesAside(t *testing.T) {
+	root := testenv.TempDir(t)
+	p := open(t, root)
+	record(t, p, goal("a", "first"))
+	record(t, p, goal("b", "second"))
+	old, err := filepath.Glob(filepath.Join(root, ".landfast/snapshots/r1-*.json"))
+	if err != nil || len(old) != 1 {
+		t.Fatal(old, err)
+	}
+	if err := os.WriteFile(old[0], []byte("bent"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.Doctor(context.Background())
+	if err != nil || h.Healthy || len(h.InvalidSnapshots) != 1 || h.InvalidSnapshots[0] != filepath.Base(old[0]) {
+		t.Errorf("doctor: %+v, %v", h, err)
+	}
+	if _, err := p.Backup(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	h, err = p.Doctor(context.Background())
+	if err != nil || !h.Healthy {
+		t.Errorf("doctor after backup: %+v, %v", h, err)
+	}
+	kept, err := filepath.Glob(filepath.Join(root, ".landfast/quarantine/*"+filepath.Base(old[0])))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("quarantine: %v, %v", kept, err)
+	}
+}
+
 // damages are the ways in which a ledger goes bad, with the finding that
 // doctor must give and whether something is to be preserved.
 var damages = map[string]struct {
