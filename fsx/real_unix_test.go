@@ -62,6 +62,8 @@ func TestMain(m *testing.M) {
 			_, err = t.PublishNew(context.Background())
 			roleCheck(err)
 		}
+	default:
+		otherRole(os.Getenv("FSX_TEST_ROLE"))
 	}
 	os.Exit(0)
 }
