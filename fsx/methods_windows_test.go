@@ -387,3 +387,26 @@ func TestWindowsNamesThatWindowsWouldChangeAreRefused(t *testing.T) {
 	}
 	mustBeAlone(t, path)
 }
+
+func TestWindowsOpenDirGoesDownElementByElement(t *testing.T) {
+	path, root, d := windowsDir(t)
+	if err := os.MkdirAll(filepath.Join(path, "a", "b", "c"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c, err := root.Dir("a/b/c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	mustWrite(t, c, "f", "deep")
+	mustHold(t, filepath.Join(path, "a", "b", "c", "f"), "deep")
+	if err := (osTable{}).SyncDir(c.h); err != nil {
+		t.Errorf("flush: %v", err)
+	}
+	for _, rel := range []string{"a/c", "a/b/c/f/x", "a/none/c"} {
+		if h, err := (osTable{}).OpenDir(d.h, rel); err == nil {
+			t.Errorf("opened %s", rel)
+			mustClose(t, h)
+		}
+	}
+}
