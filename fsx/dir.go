@@ -58,12 +58,17 @@ func (d *Dir) Lstat(name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
-	var info Info
-	_, _, err := Retry{}.do(context.Background(), StepStat, func() (err error) {
+	info, err := d.lstat(name, Retry{})
+	return info, pathError(StepStat, d.join(name), err)
+}
+
+// lstat waits, within r, for an entry whose deletion is pending on Windows.
+func (d *Dir) lstat(name string, r Retry) (info Info, err error) {
+	_, _, err = r.do(context.Background(), StepStat, func() (err error) {
 		info, err = d.t.Lstat(d.h, name)
 		return err
 	})
-	return info, pathError(StepStat, d.join(name), err)
+	return info, err
 }
 
 // Stat tells about the directory itself.
@@ -140,7 +145,8 @@ func (d *Dir) RemoveDir(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	return pathError(StepUnlink, d.join(name), d.t.Rmdir(d.h, name))
+	_, _, err := Retry{}.do(context.Background(), StepUnlink, func() error { return d.t.Rmdir(d.h, name) })
+	return pathError(StepUnlink, d.join(name), err)
 }
 
 func (d *Dir) join(name string) string { return filepath.Join(d.path, name) }

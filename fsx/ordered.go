@@ -21,7 +21,7 @@ func (d *Dir) WriteOrdered(ctx context.Context, name string, data []byte, mode f
 	if err := CheckName(name); err != nil {
 		return fail(StepOpen, ErrBadName)
 	}
-	info, err := d.t.Lstat(d.h, name)
+	info, err := d.lstat(name, Retry{})
 	chmod := mode != 0 // apart from mode: 0 is a mode that an existing file can have
 	switch {
 	case err == nil && info.Kind == fsops.Dir:

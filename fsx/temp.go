@@ -77,7 +77,7 @@ func (d *Dir) CreateTemp(target string, o Options) (*Temp, error) {
 	}
 	t := &Temp{d: d, target: target, o: o}
 	perm := fs.FileMode(0o666)
-	info, err := d.t.Lstat(d.h, target)
+	info, err := d.lstat(target, o.Retry)
 	switch {
 	case err == nil && info.Kind == fsops.Dir:
 		return fail(StepCreate, syscall.EISDIR)
