@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/landfast/landfast/durable"
@@ -39,13 +42,19 @@ type demoStep struct {
 	Detail string `json:"detail"`
 }
 
+// demoJSON is the whole run for scripts.
+type demoJSON struct {
+	Steps []demoStep `json:"steps"`
+	Kept  string     `json:"kept,omitempty"` // the folder, with --keep
+}
+
 // demo is one run.
 type demo struct {
 	dir     string // the temporary folder
 	root    *fsx.Root
 	project *handoff.Project
 	expect  string // fingerprint of the preview
-	damaged int    // bytes of the damaged ledger
+	damaged []byte // what the damaged ledger holds
 }
 
 const demoKills = 25
@@ -55,8 +64,12 @@ func (c *demoCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	// A signal, or a reader that went away, ends the play between two steps, so
+	// that the folder goes all the same.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
 	d := &demo{dir: dir}
-	steps, err := d.play(a, c.JSON)
+	steps, err := d.play(ctx, a, c.JSON)
 	d.close()
 	if c.Keep {
 		if !c.JSON {
@@ -66,9 +79,16 @@ func (c *demoCmd) run(a *app) error {
 		err = errors.Join(err, rerr)
 	}
 	if c.JSON {
-		if jerr := a.printJSON(map[string]any{"steps": steps}); jerr != nil {
+		out := demoJSON{Steps: steps}
+		if c.Keep {
+			out.Kept = dir
+		}
+		if jerr := a.printJSON(out); jerr != nil {
 			return jerr
 		}
+	}
+	if errors.Is(err, interrupted) {
+		return err
 	}
 	if err != nil {
 		return &handoff.Error{Code: handoff.Unwell, Message: "demo: " + err.Error(), Err: err}
@@ -80,7 +100,7 @@ func (c *demoCmd) run(a *app) error {
 }
 
 // play runs the steps in order and stops at the first claim that does not hold.
-func (d *demo) play(a *app, quiet bool) ([]demoStep, error) {
+func (d *demo) play(ctx context.Context, a *app, quiet bool) ([]demoStep, error) {
 	var done []demoStep
 	for _, s := range []struct {
 		name string
@@ -100,6 +120,9 @@ func (d *demo) play(a *app, quiet bool) ([]demoStep, error) {
 		{"stale writer", d.staleWriter},
 	} {
 		detail, err := s.f()
+		if ctx.Err() != nil { // the children got the signal too, so what the step found proves nothing
+			return done, interrupted
+		}
 		step := demoStep{Name: s.name, OK: err == nil, Detail: detail}
 		if err != nil {
 			step.Detail = err.Error()
@@ -147,8 +170,10 @@ func (d *demo) publishNew() (string, error) {
 	if !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("publish-new over an existing file gave %v", err)
 	}
-	if _, err := d.version(); err != nil {
+	if v, err := d.version(); err != nil {
 		return "", err
+	} else if v != 0 {
+		return "", fmt.Errorf("the refused publish left version %d", v)
 	}
 	return "publish-new refused to replace it, and it still holds what it held", nil
 }
@@ -278,9 +303,21 @@ func (d *demo) cutLedger() error {
 	if err != nil {
 		return err
 	}
-	d.damaged = len(data) / 2
-	_, err = durable.WriteFile(context.Background(), d.root, rel+"/ledger.json", data[:d.damaged], durable.Options{})
+	d.damaged = data[:len(data)/2]
+	_, err = durable.WriteFile(context.Background(), d.root, rel+"/ledger.json", d.damaged, durable.Options{})
 	return err
+}
+
+// holdsDamage checks that a file holds the damaged bytes and nothing else.
+func (d *demo) holdsDamage(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(data, d.damaged) {
+		return fmt.Errorf("%s holds %d bytes that are not the %d damaged ones", filepath.Base(path), len(data), len(d.damaged))
+	}
+	return nil
 }
 
 func (d *demo) damage() (string, error) {
@@ -296,10 +333,10 @@ func (d *demo) damage() (string, error) {
 	if !errors.As(err, &he) || he.Code != handoff.Refused {
 		return "", fmt.Errorf("record on a truncated ledger gave %v", err)
 	}
-	if info, err := os.Stat(d.ledgerPath()); err != nil || int(info.Size()) != d.damaged {
-		return "", fmt.Errorf("the damaged file was touched: %v", err)
+	if err := d.holdsDamage(d.ledgerPath()); err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("cut the ledger to %d bytes; resume and record refuse and leave it as it is", d.damaged), nil
+	return fmt.Sprintf("cut the ledger to %d bytes; resume and record refuse and leave it as it is", len(d.damaged)), nil
 }
 
 func (d *demo) doctor() (string, error) {
@@ -331,6 +368,9 @@ func (d *demo) wrongFingerprint() (string, error) {
 	if !errors.As(err, &he) || he.Code != handoff.Stale {
 		return "", fmt.Errorf("a wrong fingerprint gave %v", err)
 	}
+	if err := d.holdsDamage(d.ledgerPath()); err != nil {
+		return "", err
+	}
 	return "a wrong fingerprint is refused and changes nothing", nil
 }
 
@@ -342,12 +382,8 @@ func (d *demo) recovery() (string, error) {
 	if r.Preserved == nil {
 		return "", errors.New("the damaged bytes were not preserved")
 	}
-	info, err := os.Stat(filepath.Join(d.project.Root(), filepath.FromSlash(*r.Preserved)))
-	if err != nil {
-		return "", err
-	}
-	if int(info.Size()) != d.damaged {
-		return "", fmt.Errorf("quarantine holds %d bytes, want %d", info.Size(), d.damaged)
+	if err := d.holdsDamage(filepath.Join(d.project.Root(), filepath.FromSlash(*r.Preserved))); err != nil {
+		return "", fmt.Errorf("quarantine: %w", err)
 	}
 	v, err := d.project.Resume(context.Background())
 	if err != nil {
@@ -356,7 +392,7 @@ func (d *demo) recovery() (string, error) {
 	if len(v.Records) != 3 || v.RecoveryID != r.RecoveryID {
 		return "", fmt.Errorf("resume shows %d records", len(v.Records))
 	}
-	return fmt.Sprintf("restored; resume shows all 3 records, and the %d damaged bytes lie in quarantine", d.damaged), nil
+	return fmt.Sprintf("restored; resume shows all 3 records, and the %d damaged bytes lie in quarantine", len(d.damaged)), nil
 }
 
 func (d *demo) staleWriter() (string, error) {

@@ -20,7 +20,7 @@ import (
 const demoChild = "demo-child"
 
 func runDemoChild(args []string, a app) int {
-	if len(args) < 2 {
+	if len(args) != 3 {
 		return 2
 	}
 	go func() {

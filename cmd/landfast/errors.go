@@ -22,6 +22,15 @@ func usagef(format string, args ...any) error {
 	return &usageError{msg: fmt.Sprintf(format, args...), hint: "add -h for help"}
 }
 
+// followError is a link that leads nowhere, or in a circle.
+type followError struct {
+	path string
+	err  error
+}
+
+func (e *followError) Error() string { return fmt.Sprintf("follow %s: %v", e.path, e.err) }
+func (e *followError) Unwrap() error { return e.err }
+
 // statusError ends with an exit status whose reason was already printed.
 type statusError int
 
@@ -48,14 +57,18 @@ func explain(err error) failure {
 		return failure{handoff.Usage, ue.msg, ue.hint}
 	}
 	f := failure{Code: handoff.Filesystem, Message: err.Error()}
+	var follow *followError
 	switch {
+	case errors.Is(err, fs.ErrPermission): // says nothing about what the target is
+	case errors.As(err, &follow):
+		f.Code, f.Hint = handoff.Refused, "the link has no target to write to; --symlink replace puts a file in its place"
 	case errors.Is(err, fs.ErrExist):
 		f.Code, f.Hint = handoff.Stale, "it was not replaced; choose another name, or leave out --new"
 	case errors.Is(err, fsx.ErrNeed):
 		f.Hint = "nothing was written; choose another place, or a weaker --need"
 	case errors.Is(err, fsx.ErrLink):
 		f.Code, f.Hint = handoff.Refused, "--symlink follow writes to the file behind the link, --symlink replace puts a file in its place"
-	case errors.Is(err, fsx.ErrNotRegular), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrBadName), errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, fsx.ErrNotRegular), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrBadName), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		f.Code = handoff.Refused
 	}
 	var pe *fsx.PublishError

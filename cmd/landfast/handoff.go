@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
 	"path"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/landfast/landfast/fsx"
@@ -112,7 +115,7 @@ func (c *recordCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.committed(a.printJSON(r))
+	return a.committed(func() error { return a.printJSON(r) })
 }
 
 // input reads the record's JSON, never more than its limit.
@@ -187,7 +190,7 @@ func (c *retractCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.committed(a.printJSON(r))
+	return a.committed(func() error { return a.printJSON(r) })
 }
 
 type doctorCmd struct {
@@ -289,22 +292,27 @@ func (c *recoverCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = a.printJSON(r)
-	} else {
-		err = printRecovery(a.stdout, r)
+	show := func() error {
+		if c.JSON {
+			return a.printJSON(r)
+		}
+		return printRecovery(a.stdout, r)
 	}
 	if r.Applied {
-		err = a.committed(err)
+		return a.committed(show)
 	}
-	return err
+	return show()
 }
 
-// committed keeps a change that was made from passing for one that was not:
-// that its answer could not be printed is a warning and no failure.
-func (a *app) committed(printed error) error {
-	if printed != nil {
-		fmt.Fprintf(a.stderr, "landfast: warning: the change was made, but its answer could not be printed: %v\n", printed)
+// committed prints the answer of a change that was made, and keeps the change
+// from passing for one that was not: that its answer could not be printed is a
+// warning and no failure. A pipe without a reader must not kill the process
+// either, as SIGPIPE does by default, or a caller would take 141 for the fate
+// of the change.
+func (a *app) committed(print func() error) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not Ignore: children would inherit that
+	if err := print(); err != nil {
+		fmt.Fprintf(a.stderr, "landfast: warning: the change was made, but its answer could not be printed: %v\n", err)
 	}
 	return nil
 }

@@ -126,11 +126,17 @@ func near(a, b string) bool {
 
 func topHelp() string {
 	var b strings.Builder
-	b.WriteString("Usage: landfast [--project DIR] [--quiet] COMMAND …\n\nFiles that stay where they landed.\n\nCommands:\n")
+	b.WriteString("Usage: landfast [FLAGS] COMMAND …\n\nFiles that stay where they landed.\n\nCommands:\n")
 	for _, c := range branches {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.help)
 	}
-	b.WriteString("\nlandfast COMMAND -h tells about one of them.\n")
+	b.WriteString("\nFlags of every command:\n" +
+		"  --project DIR              project directory; default: found upwards\n" +
+		"  -q, --quiet                results and errors only\n" +
+		"  -v, --verbose              say more on standard error\n" +
+		"  --color auto|always|never  colour\n" +
+		"\nExample:\n  landfast demo\n" +
+		"\nlandfast COMMAND -h tells about one of them.\n")
 	b.WriteString(exitHelp)
 	return b.String()
 }

@@ -293,6 +293,57 @@ func TestUnprintableAnswerDoesNotUnmakeAChange(t *testing.T) {
 	}
 }
 
+// The reader of the answer may be gone: a change must not end by SIGPIPE, which
+// a caller would take for a failure.
+func TestChangeWhoseReaderIsGoneSucceeds(t *testing.T) {
+	dir := testenv.TempDir(t)
+	for _, args := range [][]string{{"handoff", "record", "--json", input("a")}, {"handoff", "retract", "a", "--revision", "1"}, {"write", "f"}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		var errs strings.Builder
+		cmd := landfast(t, dir, args...)
+		cmd.Stdout, cmd.Stderr = w, &errs
+		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "the change was made") {
+			t.Errorf("%v: %v: %s", args, err, errs.String())
+		}
+		_ = w.Close()
+	}
+}
+
+// However the demo is ended, its folder goes.
+func TestInterruptedDemoLeavesNothing(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, nil} {
+		tmp := testenv.TempDir(t)
+		cmd := landfast(t, tmp, "demo")
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil { // it is at work
+			t.Fatal(err)
+		}
+		if signal == nil {
+			_ = out.Close() // the reader goes away
+		} else if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != 130 {
+			t.Errorf("%v: exit %d, want 130", signal, got)
+		}
+		if es, err := os.ReadDir(tmp); err != nil || len(es) > 0 {
+			t.Errorf("%v: left %v, %v", signal, es, err)
+		}
+	}
+}
+
 // An interrupted write takes its staged file away and leaves the old content.
 func TestInterruptedWriteLeavesNothing(t *testing.T) {
 	dir := testenv.TempDir(t)

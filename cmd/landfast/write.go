@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/landfast/landfast/durable"
@@ -60,7 +61,7 @@ func (c *writeCmd) run(a *app) error {
 		if err == nil {
 			path = real
 		} else if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("follow %s: %w", path, err)
+			return &followError{path, err}
 		}
 	}
 	dir, name := filepath.Split(path)
@@ -96,16 +97,23 @@ func (c *writeCmd) run(a *app) error {
 		}
 		return err
 	}
-	switch {
-	case c.JSON:
-		err = a.printJSON(newReceiptJSON(receipt))
-	case !a.Quiet:
-		_, err = fmt.Fprintf(a.stdout, "%s: %s\n", c.Path, receipt.Guarantee)
-		for _, d := range receipt.Degraded {
-			fmt.Fprintf(a.stdout, "  %s\n", d)
-		}
+	return a.committed(func() error { return c.show(a, receipt) })
+}
+
+func (c *writeCmd) show(a *app, r fsx.Receipt) error {
+	if c.JSON {
+		return a.printJSON(newReceiptJSON(r))
 	}
-	return a.committed(err)
+	if a.Quiet {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", c.Path, r.Guarantee)
+	for _, d := range r.Degraded {
+		fmt.Fprintf(&b, "  %s\n", d)
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
 }
 
 func (c *writeCmd) options() (fsx.Options, error) {
