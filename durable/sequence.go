@@ -46,6 +46,9 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 	o.Flush = fsx.FlushFile
 	need := o.Need
 	o.Need = min(need, fsx.Ordered) // the directories are synced below
+	if err := checkNeed(writes, need); err != nil {
+		return fsx.Receipt{}, err
+	}
 	for i, w := range writes {
 		if w.New && w.Same {
 			done, err := sameExists(w)
@@ -54,12 +57,6 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 			}
 			if done {
 				continue
-			}
-		}
-		if g := w.Dir.Guarantee(); g < need {
-			return fsx.Receipt{}, &fsx.PublishError{
-				Stage: fsx.StepSyncDir, Path: w.Name,
-				Err: fmt.Errorf("need %v, but filesystem %s gives %v: %w", need, w.Dir.FSType(), g, fsx.ErrNeed),
 			}
 		}
 		o.Mode = w.Mode
@@ -105,6 +102,30 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 		rec = rec.Merge(r)
 	}
 	return syncAll(writes, alsoSync, rec)
+}
+
+// checkNeed refuses a guarantee that one of the directories can't give, before
+// anything is staged. Whether a directory can be synced shows only by doing it.
+func checkNeed(writes []Write, need fsx.Guarantee) error {
+	for _, w := range writes {
+		g := w.Dir.Guarantee()
+		if g >= need && need > fsx.Ordered {
+			ds, err := w.Dir.Sync()
+			if err != nil {
+				return &fsx.PublishError{Stage: fsx.StepSyncDir, Path: w.Name, Err: err}
+			}
+			if len(ds) > 0 {
+				g = fsx.Ordered
+			}
+		}
+		if g < need {
+			return &fsx.PublishError{
+				Stage: fsx.StepSyncDir, Path: w.Name,
+				Err: fmt.Errorf("need %v, but filesystem %s gives %v: %w", need, w.Dir.FSType(), g, fsx.ErrNeed),
+			}
+		}
+	}
+	return nil
 }
 
 // sequenceGuarantee is what the publishing of one file leaves possible. It was

@@ -157,11 +157,11 @@ func (s *Snapshots) Put(ctx context.Context, rev uint64, data []byte, o Options)
 }
 
 // Prune removes snapshots beyond the newest keep by revision, except the names
-// in protect. A copy that does not match its name is damage to be looked at: it
-// stays. Removal is by identity; a copy
-// that went meanwhile is no error. Nothing is synced: a pruned copy that comes
-// back after power loss does no harm.
-func (s *Snapshots) Prune(keep int, max int64, protect ...string) (removed []string, err error) {
+// in protect. A copy that does not match its name, or is larger than maxBytes,
+// is damage to be looked at: it stays. Removal is by identity; a copy that went
+// meanwhile is no error. Nothing is synced: a pruned copy that comes back after
+// power loss does no harm.
+func (s *Snapshots) Prune(keep int, maxBytes int64, protect ...string) (removed []string, err error) {
 	l, err := s.List(100_000)
 	if err != nil {
 		return nil, err
@@ -170,6 +170,7 @@ func (s *Snapshots) Prune(keep int, max int64, protect ...string) (removed []str
 	for _, n := range protect {
 		safe[n] = true
 	}
+	keep = max(keep, 0)
 	if len(l.Found) <= keep {
 		return nil, nil
 	}
@@ -178,7 +179,7 @@ func (s *Snapshots) Prune(keep int, max int64, protect ...string) (removed []str
 		if safe[c.Name] {
 			continue
 		}
-		_, info, err := s.read(c.Name, max)
+		_, info, err := s.read(c.Name, maxBytes)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) || errors.Is(err, fsx.ErrTooLarge) {
 			continue
 		}

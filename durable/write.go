@@ -21,7 +21,9 @@ func WriteFile(ctx context.Context, root *fsx.Root, rel string, data []byte, o O
 }
 
 // Publish is WriteFile that never replaces: errors.Is(err, fs.ErrExist) where
-// the name is taken, also when two processes race for it.
+// a file has the name, also when two processes race for it. A link, a directory
+// or a device under the name is refused as by WriteFile (fsx.ErrLink, EISDIR,
+// fsx.ErrNotRegular).
 func Publish(ctx context.Context, root *fsx.Root, rel string, data []byte, o Options) (fsx.Receipt, error) {
 	return write(ctx, root, rel, data, o, (*File).CommitNew)
 }
