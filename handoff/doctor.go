@@ -91,6 +91,7 @@ func (p *Project) doctor() (Health, error) {
 		h.looksAtSize(len(ld.raw))
 	}
 	h.looksAtLeftovers(state, stateDir)
+	h.looksAtQuarantine(p)
 	h.looksAtPreview(state)
 	h.looksAtLock(state)
 	h.Healthy = h.State == Healthy && (h.Protected || h.Revision == 0) && !slices.ContainsFunc(h.Findings, Finding.isError)
@@ -189,6 +190,17 @@ func (h *Health) looksAtLeftovers(d *fsx.Dir, at string) {
 	}
 	if n > 0 {
 		h.find("leftover", "info", at+"/"+last, fmt.Sprintf("%d staged files of writers that are at work or were killed", n), "the next change removes those of killed ones")
+	}
+}
+
+// looksAtQuarantine says when nothing could be set aside: no recovery then.
+func (h *Health) looksAtQuarantine(p *Project) {
+	q, err := p.openSub(quarantineDir)
+	if err != nil {
+		h.find("quarantine-unsafe", "error", stateDir+"/"+quarantineDir, "nothing can be set aside: "+cause(err).Error(), "move it away; it is made again")
+	}
+	if q != nil {
+		_ = q.Close()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -218,6 +219,34 @@ func TestDamagedCopyOfTheCurrentStateIsSetAsideAndBlocksNothing(t *testing.T) {
 				t.Errorf("the damaged copy is not in quarantine: %v", err)
 			}
 		})
+	}
+}
+
+// Where nothing can be set aside, recovery is refused, and doctor says why.
+func TestUnsafeQuarantineIsNamedAndNothingIsReplaced(t *testing.T) {
+	ctx := context.Background()
+	root := testenv.TempDir(t)
+	p := open(t, root)
+	record(t, p, goal("a", "first"))
+	if err := os.WriteFile(filepath.Join(root, ".landfast/quarantine"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, ".landfast/ledger.json")
+	if err := os.WriteFile(path, []byte("bent"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	preview, err := p.Recover(ctx, RecoverOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Recover(ctx, RecoverOptions{Apply: true, Expect: preview.Expect})
+	wantCode(t, err, Refused)
+	if got, err := os.ReadFile(path); err != nil || string(got) != "bent" {
+		t.Errorf("the ledger's place holds %q, %v", got, err)
+	}
+	h, err := p.Doctor(ctx)
+	if err != nil || !slices.ContainsFunc(h.Findings, func(f Finding) bool { return f.Code == "quarantine-unsafe" }) {
+		t.Errorf("doctor: %+v, %v", h, err)
 	}
 }
 
