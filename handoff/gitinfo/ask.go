@@ -13,6 +13,10 @@ const askLimit = 3 * time.Second
 
 // ask is the fall-back for repositories whose refs are not in plain files.
 func (i Info) ask(ctx context.Context) Info {
+	if foreignOwner(i.TopLevel) || foreignOwner(i.GitDir) {
+		// git would refuse; and nothing is started in what another user set up.
+		return i.unreadable("refs are kept in a format that only git reads", errForeign)
+	}
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return i.unreadable("refs are kept in a format that only git reads", err)
@@ -38,7 +42,7 @@ func (i Info) ask(ctx context.Context) Info {
 		}
 		return i.unreadable("git could not tell", herr)
 	}
-	return i.owned()
+	return i
 }
 
 func question(ctx context.Context, git, dir string, args ...string) (string, error) {

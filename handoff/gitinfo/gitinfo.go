@@ -42,7 +42,10 @@ const (
 	maxSymbolic   = 5    // a ref that points to a ref that points to …, as git allows
 )
 
-var errFormat = errors.New("not in a form this reader knows")
+var (
+	errFormat  = errors.New("not in a form this reader knows")
+	errForeign = errors.New("the repository belongs to another user; git itself would refuse it")
+)
 
 // TopLevel is the root of the work tree that dir lies in, or "".
 func TopLevel(dir string) string {
@@ -123,7 +126,7 @@ func Read(ctx context.Context, dir string) Info {
 func (i Info) owned() Info {
 	if foreignOwner(i.TopLevel) || foreignOwner(i.GitDir) {
 		i.State = Foreign
-		i.Reason = "the repository belongs to another user; git itself would refuse it"
+		i.Reason = errForeign.Error()
 	}
 	return i
 }
@@ -177,7 +180,11 @@ func readHead(gitDir string) (ref, head string, err error) {
 		// The form of very old repositories: the link's text is the ref. It is
 		// read as text, not followed.
 		target, err := os.Readlink(path)
-		return filepath.ToSlash(target), "", err
+		target = filepath.ToSlash(target)
+		if err == nil && !validRef(target) {
+			err = errFormat
+		}
+		return target, "", err
 	}
 	text, err := readSmall(path)
 	if err != nil {
@@ -228,7 +235,8 @@ func plainBranch(s string) bool {
 	}
 	for _, r := range s {
 		if r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x200B && r <= 0x200F || r >= 0x2028 && r <= 0x202E ||
-			r >= 0x2060 && r <= 0x206F || r == 0x61C || r == 0xFEFF || r == 0xAD || r >= 0xE0000 && r <= 0xE007F {
+			r >= 0x2060 && r <= 0x206F || r == 0x61C || r == 0xFEFF || r == 0xAD || r >= 0xE0000 && r <= 0xE007F ||
+			r == 0x180E || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 || r >= 0xFFF9 && r <= 0xFFFB {
 			return false
 		}
 	}
@@ -263,7 +271,15 @@ func isDirError(common, ref string) bool {
 
 // packedRef looks the ref up in packed-refs; fs.ErrNotExist where it is not.
 func packedRef(common, ref string) (string, error) {
-	f, err := os.Open(filepath.Join(common, "packed-refs"))
+	path := filepath.Join(common, "packed-refs")
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
+		return "", errFormat
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -41,8 +41,8 @@ func ParseRecordInput(data []byte) (RecordInput, error) {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return in, inputError(err)
 	}
-	for name, v := range members {
-		if v.Kind() == 'n' {
+	for _, name := range sortedNames(members) {
+		if members[name].Kind() == 'n' {
 			return in, invalid(clip(name), "is null; leave it out instead")
 		}
 	}

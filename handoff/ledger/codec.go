@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -51,9 +53,15 @@ func parse(data []byte) (*Ledger, *Error) {
 	if err := checkFormat(top["format"]); err != nil {
 		return nil, err
 	}
-	for name, v := range top {
-		if v.Kind() == 'n' {
+	for _, name := range sortedNames(top) {
+		if top[name].Kind() == 'n' {
 			return nil, invalid(clip(name), "is null")
+		}
+	}
+	// Empty would read as absent, and an absent recovery id as "never recovered".
+	for _, name := range []string{"recovery_id", "updated_at"} {
+		if string(top[name]) == `""` {
+			return nil, invalid(name, "is empty; leave it out instead")
 		}
 	}
 	for _, name := range []string{"ledger_id", "revision", "records", "checks", "retractions"} {
@@ -135,20 +143,25 @@ func readEntries[T any](raw []jsontext.Value, array string, digests map[uint64]s
 func differs(field string, mine, theirs []byte) *Error {
 	var a, b map[string]jsontext.Value
 	if json.Unmarshal(mine, &a) == nil && json.Unmarshal(theirs, &b) == nil {
-		for name := range b {
+		for _, name := range sortedNames(b) {
 			if _, ok := a[name]; !ok {
 				return invalid(field+"."+clip(name), "is null or empty; leave it out instead")
 			}
 		}
-		for name, v := range a {
+		for _, name := range sortedNames(a) {
 			if w, ok := b[name]; !ok {
 				return invalid(field+"."+clip(name), "is missing")
-			} else if !bytes.Equal(v, w) {
+			} else if !bytes.Equal(a[name], w) {
 				return invalid(field+"."+clip(name), "has a value of the wrong form")
 			}
 		}
 	}
 	return invalid(field, "is not in the form that is written")
+}
+
+// sortedNames makes the same bytes always give the same error.
+func sortedNames(members map[string]jsontext.Value) []string {
+	return slices.Sorted(maps.Keys(members))
 }
 
 // clip keeps a name from the file short and printable in a message.

@@ -20,10 +20,16 @@ func checkTime(field, s string) *Error {
 	if s == "" {
 		return invalid(field, "is missing")
 	}
-	ok := len(s) >= 20 && len(s) <= 64 && s[10] == 'T'
+	// time.Parse alone also takes an hour of one digit, a comma, and offsets of
+	// a day or with 60 minutes.
+	ok := len(s) >= 20 && len(s) <= 64 && s[10] == 'T' && s[13] == ':' && !strings.Contains(s, ",")
+	if ok && s[len(s)-1] != 'Z' {
+		hour, minute, found := strings.Cut(s[len(s)-5:], ":")
+		ok = found && hour <= "23" && minute <= "59"
+	}
 	if ok {
 		_, err := time.Parse(time.RFC3339, s)
-		ok = err == nil && !strings.Contains(s, ",")
+		ok = err == nil
 	}
 	if !ok {
 		return invalid(field, "is not an RFC 3339 time with seconds and zone")

@@ -70,11 +70,14 @@ func (r *Record) check(f string) *Error {
 	); err != nil {
 		return err
 	}
-	for name, s := range map[string]string{".answer": r.Answer, ".why": r.Why} {
-		if s != "" {
-			if err := checkText(f+name, s); err != nil {
-				return err
-			}
+	if r.Answer != "" {
+		if err := checkText(f+".answer", r.Answer); err != nil {
+			return err
+		}
+	}
+	if r.Why != "" {
+		if err := checkText(f+".why", r.Why); err != nil {
+			return err
 		}
 	}
 	if r.Kind == KindAnswer && r.Answer == "" {
