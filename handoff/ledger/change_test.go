@@ -175,6 +175,97 @@ func TestRecordInputIsReadStrictly(t *testing.T) {
 	}
 }
 
+func TestRecordInputLimitIsInclusive(t *testing.T) {
+	frame := `{"id":"a","kind":"goal","text":"t","source":"s"}`
+	fits := frame + strings.Repeat(" ", MaxInputBytes-len(frame))
+	if _, err := ParseRecordInput([]byte(fits)); err != nil {
+		t.Errorf("%d bytes: %v", len(fits), err)
+	}
+	_, err := ParseRecordInput([]byte(fits + " "))
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != TooLarge {
+		t.Errorf("one byte more: %v", err)
+	}
+}
+
+func TestRecordInputNeverQuotesAValue(t *testing.T) {
+	const secret = "hunter2secret"
+	for _, in := range []string{
+		`{"id":{"x":"` + secret + `"}}`, `{"expected_revision":"` + secret + `"}`, `{"text":"` + secret, `{"text":"` + secret + `\ud800"}`,
+		`{"id":"a","id":"` + secret + `"}`, secret, `"` + secret + `"`, `["` + secret + `"]`,
+	} {
+		if _, err := ParseRecordInput([]byte(in)); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+func TestRecordRefusesEveryBrokenRuleByName(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(in *RecordInput, at *At)
+		field  string
+	}{
+		"id":                   {func(in *RecordInput, _ *At) { in.ID = "a b" }, "id"},
+		"kind":                 {func(in *RecordInput, _ *At) { in.Kind = "plan" }, "kind"},
+		"no text":              {func(in *RecordInput, _ *At) { in.Text = "\u00a0\ufeff\u2028" }, "text"},
+		"long text":            {func(in *RecordInput, _ *At) { in.Text = strings.Repeat("😀", 2001) }, "text"},
+		"hidden text":          {func(in *RecordInput, _ *At) { in.Text = "a\U000E0041b" }, "text"},
+		"no source":            {func(in *RecordInput, _ *At) { in.Source = "" }, "source"},
+		"answer without":       {func(in *RecordInput, _ *At) { in.Kind = KindAnswer }, "answer"},
+		"blank answer":         {func(in *RecordInput, _ *At) { in.Kind, in.Answer = KindAnswer, " " }, "answer"},
+		"long why":             {func(in *RecordInput, _ *At) { in.Why = strings.Repeat("x", 2001) }, "why"},
+		"status":               {func(in *RecordInput, _ *At) { in.Status = "closed" }, "status"},
+		"done goal":            {func(in *RecordInput, _ *At) { in.Status = "done" }, "status"},
+		"scope":                {func(in *RecordInput, _ *At) { in.Scope = "global" }, "scope"},
+		"tier":                 {func(in *RecordInput, _ *At) { in.Tier = "world" }, "tier"},
+		"branch that is long":  {func(_ *RecordInput, at *At) { at.Branch = new(strings.Repeat("b", 1025)) }, "branch"},
+		"branch with a hidden": {func(_ *RecordInput, at *At) { at.Branch = new("a\u200bb") }, "branch"},
+		"head":                 {func(_ *RecordInput, at *At) { at.Head = new("HEAD") }, "observed_head"},
+	} {
+		in, at := goalInput("a"), at(new("main"))
+		row.change(&in, &at)
+		_, _, err := New(testID).Record(in, at)
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Invalid || e.Field != row.field {
+			t.Errorf("%s: got %v, want a refusal of %s", name, err, row.field)
+		}
+	}
+}
+
+func TestRetractRefusesEveryBrokenRuleByName(t *testing.T) {
+	main := new("main")
+	l := chain(t, New(testID), main, goalInput("a"))
+	for name, row := range map[string]struct {
+		in    RetractInput
+		field string
+	}{
+		"id":       {RetractInput{ID: "a b", ExpectedRevision: 1}, "id"},
+		"category": {RetractInput{ID: "a", Category: "note", ExpectedRevision: 1}, "category"},
+	} {
+		_, _, err := l.Retract(row.in, at(main))
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Invalid || e.Field != row.field {
+			t.Errorf("%s: got %v, want a refusal of %s", name, err, row.field)
+		}
+	}
+	// A receipt of the same id is another thing, on its own branch only.
+	checked := withCheck(t, l)
+	_, _, err := checked.Retract(RetractInput{ID: "unit", Category: CategoryCheck, ExpectedRevision: 2}, at(new("dev")))
+	wantConflict(t, err, ReasonMissing)
+	_, _, err = checked.Retract(RetractInput{ID: "unit", ExpectedRevision: 2}, at(main))
+	wantConflict(t, err, ReasonMissing)
+	hidden, _, err := checked.Retract(RetractInput{ID: "unit", Category: CategoryCheck, ExpectedRevision: 2}, at(main))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := hidden.View(main); len(v.Checks) != 0 || len(v.Records) != 1 || len(checked.View(main).Checks) != 1 {
+		t.Errorf("%+v", v)
+	}
+	if v := checked.View(new("dev")); len(v.Checks) != 0 {
+		t.Errorf("a receipt is seen from another branch: %+v", v.Checks)
+	}
+}
+
 // W1, W5: a full ledger can still be retracted from and recovered.
 func TestAFullLedgerKeepsAWayOut(t *testing.T) {
 	main := new("main")
@@ -200,6 +291,9 @@ func TestAFullLedgerKeepsAWayOut(t *testing.T) {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != TooLarge || !strings.Contains(err.Error(), "retracting and recovering still work") {
 		t.Fatalf("full: %v", err)
+	}
+	if !strings.Contains(err.Error(), fmt.Sprint(maxRecorded)) {
+		t.Errorf("the refusal does not name the limit: %v", err)
 	}
 	for i := range 100 {
 		next, _, err := l.Retract(RetractInput{ID: fmt.Sprint("r", i), ExpectedRevision: uint64(i + 1)}, at(main))
@@ -395,6 +489,22 @@ func BenchmarkParseBig(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, err := Parse(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRecordBig(b *testing.B) {
+	l, err := Parse(bigLedger(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		next, _, err := l.Record(goalInput("new"), at(new("main")))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := next.Encode(); err != nil {
 			b.Fatal(err)
 		}
 	}
