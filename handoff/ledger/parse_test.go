@@ -361,6 +361,7 @@ func TestTheSameBytesAlwaysGiveTheSameError(t *testing.T) {
 	good := encode(t, sample(t))
 	for name, paths := range map[string][2][]any{
 		"two nulls":            {{"zz1"}, {"zz2"}},
+		"two nulls left over":  {{"records", 0, "why"}, {"records", 0, "answer"}},
 		"two nulls in a check": {{"checks", 0, "timed_out"}, {"checks", 0, "output_retained"}},
 	} {
 		bad := edit(t, edit(t, good, nil, paths[0]...), nil, paths[1]...)
