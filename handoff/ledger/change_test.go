@@ -301,7 +301,9 @@ func TestAFullLedgerKeepsAWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		l = next
-		encode(t, l)
+		if i%10 == 9 { // each one costs seconds under the race detector
+			encode(t, l)
+		}
 	}
 	rec := l.Recovered(testID, at(main).Now)
 	data := encode(t, rec)
