@@ -3,6 +3,7 @@ package fsx
 import (
 	"context"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"sync"
 
@@ -23,6 +24,10 @@ type Dir struct {
 
 // Path is the path of the directory when it was opened, for messages.
 func (d *Dir) Path() string { return d.path }
+
+// Handle gives the table and the handle below, for the packages of this module
+// that lock the directory. The handle belongs to d.
+func (d *Dir) Handle() (fsops.Table, fsops.Handle) { return d.t, d.h }
 
 // Close closes the directory.
 func (d *Dir) Close() error { return pathError(StepClose, d.path, d.t.Close(d.h)) }
@@ -80,6 +85,7 @@ func (d *Dir) Stat() (Info, error) {
 // List gives the directory's entries in no particular order, [ErrTooMany] if
 // there are more than max.
 func (d *Dir) List(max int) ([]Entry, error) {
+	max = min(max, math.MaxInt-1) // the table reads one more to see that there are too many
 	es, err := d.t.List(d.h, max)
 	if err != nil {
 		return nil, pathError(StepList, d.path, err)

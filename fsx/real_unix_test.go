@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -298,17 +299,41 @@ func TestModeIsKeptAndANewFileHonoursTheUmask(t *testing.T) {
 func TestStagedFileIsNeverMoreReadableThanThePublished(t *testing.T) {
 	dir := t.TempDir()
 	_, d := openDir(t, dir)
-	if _, err := put(d, "secret", "x", Options{Mode: 0o600}); err != nil {
+	path := filepath.Join(dir, "secret")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tmp, err := d.CreateTemp("secret", Options{})
-	if err != nil {
-		t.Fatal(err)
+	for _, mode := range []fs.FileMode{0, 0o004, 0o040, 0o200, 0o400, 0o600, 0o640, 0o644} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []Options{{}, {Mode: 0o600}, {Mode: 0o444}} {
+			want := mode
+			if o.Mode != 0 {
+				want = o.Mode
+			}
+			tmp, err := d.CreateTemp("secret", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []func() error{
+				func() error { return nil },
+				func() error { _, err := tmp.Write([]byte("content")); return err },
+				tmp.Sync,
+			} {
+				if err := step(); err != nil {
+					t.Error(err)
+				}
+				if info, err := os.Stat(filepath.Join(dir, tmp.tmp)); err != nil || info.Mode().Perm()&^want != 0 {
+					t.Errorf("%04o staged with mode %v, %v", want, info.Mode(), err)
+				}
+			}
+			if err := tmp.Abort(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
-	defer tmp.Abort()
-	if info, err := os.Stat(filepath.Join(dir, tmp.tmp)); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("staged with mode %v, %v", info.Mode(), err)
-	}
+	noLeftovers(t, dir)
 }
 
 func TestTempHasOneLife(t *testing.T) {
@@ -416,6 +441,13 @@ func TestReadFileHoldsItsLimit(t *testing.T) {
 	if _, err := d.List(0); !errors.Is(err, ErrTooMany) {
 		t.Errorf("list beyond the limit: %v", err)
 	}
+	// The greatest limits must not wrap round.
+	if es, err := d.List(math.MaxInt); err != nil || len(es) != 1 {
+		t.Errorf("list without a limit: %v, %v", es, err)
+	}
+	if b, err := d.ReadFile("f", math.MaxInt64); err != nil || len(b) != 1000 {
+		t.Errorf("read without a limit: %d bytes, %v", len(b), err)
+	}
 }
 
 func TestRemoveTakesOnlyTheFileThatWasLookedAt(t *testing.T) {
@@ -441,6 +473,30 @@ func TestRemoveTakesOnlyTheFileThatWasLookedAt(t *testing.T) {
 	}
 	if got := contentOf(t, filepath.Join(dir, "f")); got != "two" {
 		t.Errorf("holds %q", got)
+	}
+}
+
+func TestRemoveDirTakesOnlyEmptyDirectories(t *testing.T) {
+	dir := t.TempDir()
+	_, d := openDir(t, dir)
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(dir, "empty"), 0o700), os.MkdirAll(filepath.Join(dir, "full/sub"), 0o700),
+		os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.Symlink("empty", filepath.Join(dir, "link")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"full", "file", "link", "missing", "..", "full/sub"} {
+		if err := d.RemoveDir(name); err == nil {
+			t.Errorf("%s was removed", name)
+		}
+	}
+	if err := d.RemoveDir("empty"); err != nil {
+		t.Error(err)
+	}
+	if es, err := os.ReadDir(dir); err != nil || len(es) != 3 {
+		t.Errorf("there are %v, %v", es, err)
 	}
 }
 
@@ -506,6 +562,19 @@ func TestSweepRemovesOnlyWhatDeadWritersLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	other := role(t, "stage", dir) // a live writer that is another process
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer other.Wait()
+	defer other.Process.Kill()
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatal("the other writer did not stage")
+	}
 	s, err := d.Sweep(SweepOptions{MinAge: time.Hour})
 	if err != nil || len(s.Removed) != 0 {
 		t.Errorf("young files were removed: %v, %v", s.Removed, err)
@@ -522,8 +591,8 @@ func TestSweepRemovesOnlyWhatDeadWritersLeft(t *testing.T) {
 		t.Error("a live writer's file was not kept")
 	}
 	es, err := os.ReadDir(dir)
-	if err != nil || len(es) != 5 {
-		t.Errorf("%d files are there, %v; want 5", len(es), err)
+	if err != nil || len(es) != 6 { // both live writers' and four foreign ones
+		t.Errorf("%d files are there, %v; want 6", len(es), err)
 	}
 }
 

@@ -2,6 +2,7 @@ package fsx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -77,7 +78,7 @@ func (r Receipt) Merge(o Receipt) Receipt {
 	r.Guarantee = min(r.Guarantee, o.Guarantee)
 	r.Attempts = max(r.Attempts, o.Attempts)
 	r.Waited += o.Waited
-	r.Degraded = append(r.Degraded, o.Degraded...)
+	r.Degraded = slices.Concat(r.Degraded, o.Degraded) // r is a copy that shares its array
 	return r
 }
 

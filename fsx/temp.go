@@ -93,10 +93,9 @@ func (d *Dir) CreateTemp(target string, o Options) (*Temp, error) {
 		t.mode, t.chmod = permOnly(o.Mode), true
 	}
 	if t.chmod {
-		perm = 0o600 & t.mode // the chmod follows before the sync, when the content is complete
-		if perm == 0 {
-			perm = 0o600
-		}
+		// The chmod follows before the sync, when the content is complete. The
+		// open handle can write whatever the mode says, 0 included.
+		perm = 0o600 & t.mode
 	}
 	if err := d.checkNeed(o); err != nil {
 		return fail(StepSyncDir, err)
