@@ -86,7 +86,7 @@ func classify(doing string, err error) error {
 		e.Code, e.Hint = Stale, hintResume
 	case errors.As(err, &invalid):
 		e.Code = Refused
-	case errors.As(err, &busy), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &busy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, lockx.ErrUnstable):
 		e.Code, e.Hint = Busy, "another process is writing; try again in a moment, or see landfast handoff doctor"
 	case errors.Is(err, fsx.ErrLink), errors.Is(err, fsx.ErrNotRegular), errors.Is(err, fsx.ErrNotDir),
 		errors.Is(err, fsx.ErrBadName), errors.Is(err, fsx.ErrTooLarge), errors.Is(err, fsx.ErrTooMany):

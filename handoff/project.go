@@ -72,7 +72,7 @@ func (p *Project) at(ctx context.Context) (ledger.At, gitinfo.Info) {
 
 // lock takes the ledger's lock in the open state directory.
 func (p *Project) lock(ctx context.Context, dir *fsx.Dir, purpose string, timeout time.Duration) (*lockx.Handle, error) {
-	return lockx.Acquire(ctx, dir, lockName, lockx.Options{Purpose: purpose, Timeout: timeout})
+	return lockx.Acquire(ctx, dir, lockName, lockx.Options{Purpose: purpose, Timeout: timeout, Anchored: true})
 }
 
 // openState opens .landfast, or nil where it does not exist.

@@ -80,8 +80,14 @@ func (a *attempt) run() (*Handle, error) {
 		if err == nil {
 			err = identity(a.d, a.name, t.file)
 		}
+		var anc *anchor
+		if err == nil && a.o.Anchored && !a.o.Shared {
+			anc, err = takeAnchor(a.ctx, a.d, a.o.Timeout < 0)
+		}
 		if err == nil {
-			return a.handle(t), nil
+			h := a.handle(t)
+			h.anchor = anc
+			return h, nil
 		}
 		if locked {
 			_ = dropFile(t.file)

@@ -16,6 +16,8 @@ type Handle struct {
 	recovered *Record
 	written   bool // the record in the file is rec
 
+	anchor *anchor // nil where not asked for or not possible
+
 	mu sync.Mutex
 	t  *ticket // guarded by mu; nil once released
 }
@@ -61,13 +63,15 @@ func (h *Handle) Release() error {
 		return nil
 	}
 	h.t = nil
+	// The directory first: who waits for the file must not find it still held.
+	aerr := h.anchor.drop()
 	var werr error
 	if h.written {
 		r := h.rec
 		r.Held = false
 		_, werr = t.file.WriteAt(encodeRecord(r), slotAt)
 	}
-	err := errors.Join(werr, dropFile(t.file))
+	err := errors.Join(aerr, werr, dropFile(t.file))
 	locks.leave(t)
 	if err != nil {
 		return lockError("unlock", h.d, h.name, err)

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/landfast/landfast/internal/testenv"
 )
@@ -408,4 +410,52 @@ func TestUnsafeLockFileIsNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Somebody removes the lock file again and again while processes record: every
+// acknowledged record is there at the end.
+func TestRecordsSurviveAVanishingLockFile(t *testing.T) {
+	const writers, each = 4, 30
+	dir := testenv.TempDir(t)
+	must(t, dir, "handoff", "record", "--json", input("first"))
+	stop := make(chan struct{})
+	var cleaner, wg sync.WaitGroup
+	cleaner.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				_ = os.Remove(filepath.Join(dir, ".landfast/ledger.lock"))
+			}
+		}
+	})
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				for {
+					r := runs(t, landfast(t, dir, "handoff", "record", "--json", input(fmt.Sprintf("w%d-%d", w, i))), nil)
+					if r.status == 0 {
+						break
+					}
+					if r.status != 3 && r.status != 4 {
+						t.Errorf("exit %d: %s", r.status, r.errs)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	cleaner.Wait()
+	out := must(t, dir, "handoff", "resume", "--json")
+	for w := range writers {
+		for i := range each {
+			if id := fmt.Sprintf(`"w%d-%d"`, w, i); !strings.Contains(out, id) {
+				t.Errorf("acknowledged record %s is lost", id)
+			}
+		}
+	}
+	must(t, dir, "handoff", "doctor")
 }
