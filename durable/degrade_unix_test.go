@@ -4,6 +4,7 @@ package durable_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,6 +100,10 @@ func TestAFailedSequencePublishesNothingUnlessItSaysSo(t *testing.T) {
 			var pe *fsx.PublishError
 			if !errors.Is(err, syscall.EIO) || !errors.As(err, &pe) || pe.State != want {
 				t.Fatalf("got %v, want state %v", err, want)
+			}
+			// The error is about one file, and names each path once.
+			if name := map[string]string{"write": "/a", "sync": "/a", "syncdir": "/b"}[kind]; filepath.ToSlash(pe.Path) != name || strings.Count(err.Error(), "sync dir") > 1 {
+				t.Errorf("%v, about %s; want %s", err, pe.Path, name)
 			}
 			got, _ := f.ReadFile("/b")
 			content := before

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 
 	"github.com/landfast/landfast/fsx"
 )
@@ -46,14 +48,14 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 	o.Flush = fsx.FlushFile
 	need := o.Need
 	o.Need = min(need, fsx.Ordered) // the directories are synced below
-	if err := checkNeed(writes, need); err != nil {
+	if err := checkNeed(flushes(writes, alsoSync), need); err != nil {
 		return fsx.Receipt{}, err
 	}
 	for i, w := range writes {
 		if w.New && w.Same {
 			done, err := sameExists(w)
 			if err != nil {
-				return fsx.Receipt{}, &fsx.PublishError{Stage: fsx.StepOpen, Path: w.Name, Err: err}
+				return fsx.Receipt{}, publishError(fsx.StepOpen, fsx.NotPublished, target{w.Dir, w.Name}, err)
 			}
 			if done {
 				continue
@@ -79,7 +81,6 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 	}
 	rec := fsx.Receipt{Guarantee: fsx.Durable, Attempts: 1}
 	for i, w := range writes {
-		rec.Guarantee = min(rec.Guarantee, w.Dir.Guarantee()) // also where the file was there already
 		if staged[i] == nil {
 			continue
 		}
@@ -101,28 +102,59 @@ func Sequence(ctx context.Context, writes []Write, alsoSync []*fsx.Dir, o Option
 		r.Guarantee = sequenceGuarantee(r)
 		rec = rec.Merge(r)
 	}
-	return syncAll(writes, alsoSync, rec)
+	return syncAll(flushes(writes, alsoSync), rec)
+}
+
+// target is a file whose directory is to be synced, or the directory itself (".").
+type target struct {
+	dir  *fsx.Dir
+	name string
+}
+
+// flushes is the directory syncs of a sequence: each directory once, in the
+// order of last use, so that the one of the commit point comes after the others.
+func flushes(writes []Write, alsoSync []*fsx.Dir) []target {
+	var all []target
+	for _, d := range alsoSync {
+		all = append(all, target{d, "."})
+	}
+	for _, w := range writes {
+		all = append(all, target{w.Dir, w.Name})
+	}
+	var once []target
+	for i, t := range all {
+		if !slices.ContainsFunc(all[i+1:], func(later target) bool { return later.dir == t.dir }) {
+			once = append(once, t)
+		}
+	}
+	return once
+}
+
+// publishError is about one file; a path that err names itself is not said twice.
+func publishError(step fsx.Step, state fsx.State, t target, err error) error {
+	if pe, ok := err.(*fs.PathError); ok {
+		err = pe.Err
+	}
+	return &fsx.PublishError{Stage: step, State: state, Path: filepath.Join(t.dir.Path(), t.name), Err: err}
 }
 
 // checkNeed refuses a guarantee that one of the directories can't give, before
 // anything is staged. Whether a directory can be synced shows only by doing it.
-func checkNeed(writes []Write, need fsx.Guarantee) error {
-	for _, w := range writes {
-		g := w.Dir.Guarantee()
+func checkNeed(dirs []target, need fsx.Guarantee) error {
+	for _, t := range dirs {
+		g := t.dir.Guarantee()
 		if g >= need && need > fsx.Ordered {
-			ds, err := w.Dir.Sync()
+			ds, err := t.dir.Sync()
 			if err != nil {
-				return &fsx.PublishError{Stage: fsx.StepSyncDir, Path: w.Name, Err: err}
+				return publishError(fsx.StepSyncDir, fsx.NotPublished, t, err)
 			}
 			if len(ds) > 0 {
 				g = fsx.Ordered
 			}
 		}
 		if g < need {
-			return &fsx.PublishError{
-				Stage: fsx.StepSyncDir, Path: w.Name,
-				Err: fmt.Errorf("need %v, but filesystem %s gives %v: %w", need, w.Dir.FSType(), g, fsx.ErrNeed),
-			}
+			err := fmt.Errorf("need %v, but filesystem %s gives %v: %w", need, t.dir.FSType(), g, fsx.ErrNeed)
+			return publishError(fsx.StepSyncDir, fsx.NotPublished, t, err)
 		}
 	}
 	return nil
@@ -141,31 +173,14 @@ func sequenceGuarantee(r fsx.Receipt) fsx.Guarantee {
 	return fsx.Durable
 }
 
-// syncAll syncs each directory once, in the order of first use, the last
-// written one (that of the commit point) after the others.
-func syncAll(writes []Write, alsoSync []*fsx.Dir, rec fsx.Receipt) (fsx.Receipt, error) {
-	type target struct {
-		dir  *fsx.Dir
-		name string
-	}
-	var dirs []target
-	for _, d := range alsoSync {
-		dirs = append(dirs, target{dir: d, name: "."})
-	}
-	for _, w := range writes {
-		dirs = append(dirs, target{dir: w.Dir, name: w.Name})
-	}
-	for i, d := range dirs {
-		again := false
-		for _, later := range dirs[i+1:] {
-			again = again || later.dir == d.dir
-		}
-		if again {
-			continue
-		}
-		ds, err := d.dir.Sync()
+// syncAll syncs the directories in their order. The weakest of them, also one
+// that got no file, bounds the receipt (D6).
+func syncAll(dirs []target, rec fsx.Receipt) (fsx.Receipt, error) {
+	for _, t := range dirs {
+		rec.Guarantee = min(rec.Guarantee, t.dir.Guarantee())
+		ds, err := t.dir.Sync()
 		if err != nil {
-			return fsx.Receipt{}, &fsx.PublishError{Stage: fsx.StepSyncDir, State: fsx.VisibleNotDurable, Path: d.name, Err: err}
+			return fsx.Receipt{}, publishError(fsx.StepSyncDir, fsx.VisibleNotDurable, t, err)
 		}
 		if len(ds) > 0 {
 			rec = rec.Merge(fsx.Receipt{Guarantee: fsx.Ordered, Degraded: ds})

@@ -3,6 +3,7 @@ package durable_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,11 @@ func TestSnapshotNamesAreReadExactly(t *testing.T) {
 		t.Errorf("%s: %d %s %v", name, rev, digest, ok)
 	}
 	hex := strings.Repeat("a", 64)
+	for num, want := range map[string]uint64{"0": 0, "1": 1, "18446744073709551615": math.MaxUint64} {
+		if rev, digest, ok := durable.ParseSnapshotName("r" + num + "-" + hex + ".json"); !ok || rev != want || digest != hex {
+			t.Errorf("%s: %d %s %v", num, rev, digest, ok)
+		}
+	}
 	for _, bad := range []string{
 		"", "r1.json", "r1-.json", "r01-" + hex + ".json", "r-1-" + hex + ".json", "r+1-" + hex + ".json", "r1-" + strings.ToUpper(hex) + ".json",
 		"r1-" + hex, "r1-" + hex + ".json.tmp", "x1-" + hex + ".json", "r1-" + hex[1:] + ".json", "r18446744073709551616-" + hex + ".json", "r1-" + hex + "a.json",
@@ -105,7 +111,13 @@ func TestSnapshotOrderAndPruningFollowTheRevisionNotTheClock(t *testing.T) {
 }
 
 func FuzzParseSnapshotName(f *testing.F) {
-	f.Add(durable.SnapshotName(1, nil))
+	hex := strings.Repeat("0", 64)
+	for _, s := range []string{
+		durable.SnapshotName(1, nil), durable.SnapshotName(math.MaxUint64, []byte("x")), "", "r", "r1", "r1-", "r-" + hex + ".json", "r00-" + hex + ".json",
+		"r1-" + hex + "-" + hex + ".json", "r1-" + hex + ".JSON", "r1_0-" + hex + ".json", "r0x1-" + hex + ".json", "r1-" + hex + ".json\x00",
+	} {
+		f.Add(s)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		rev, digest, ok := durable.ParseSnapshotName(s)
 		if ok && s != fmt.Sprintf("r%d-%s.json", rev, digest) {
