@@ -10,11 +10,11 @@ import (
 
 // Backup is the answer of a local backup.
 type Backup struct {
-	Snapshot       string `json:"snapshot"`
-	Revision       uint64 `json:"revision"`
-	Encrypted      bool   `json:"encrypted"`
-	CleanupWarning string `json:"cleanup_warning,omitempty"`
-	Message        string `json:"message"`
+	Snapshot       string  `json:"snapshot"`
+	Revision       uint64  `json:"revision"`
+	Encrypted      bool    `json:"encrypted"`
+	CleanupWarning *string `json:"cleanup_warning"` // null where nothing was in the way
+	Message        string  `json:"message"`
 }
 
 // Backup makes sure that a verified, durable snapshot of the present state
@@ -69,9 +69,7 @@ func (p *Project) backup(ctx context.Context) (Backup, error) {
 	}
 	b := Backup{Snapshot: name, Revision: ld.l.Revision}
 	b.Message = fmt.Sprintf("revision %d is kept in %s/%s (%s)", b.Revision, stateDir, snapshotsDir, rec.Guarantee)
-	if _, err := durable.OpenSnapshots(pl.snaps).Prune(retention, maxPreserve, name); err != nil {
-		b.CleanupWarning = "old snapshots could not be removed: " + err.Error()
-	}
+	b.CleanupWarning = prune(pl, name)
 	sweepLeftovers(pl)
 	return b, nil
 }

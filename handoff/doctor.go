@@ -25,6 +25,11 @@ type Finding struct {
 
 func (f Finding) isError() bool { return f.Severity == "error" }
 
+// standsInTheWay reports whether backup and recover would be refused over it.
+func (f Finding) standsInTheWay() bool {
+	return f.Code == codeStateDir || f.Code == codeSnapshotsDir || f.Code == codeQuarantineDir || f.Code == codeLock
+}
+
 // SnapshotInfo is one verified snapshot.
 type SnapshotInfo struct {
 	ID       string    `json:"id"`
@@ -37,9 +42,9 @@ type Health struct {
 	State            State          `json:"state"`
 	Healthy          bool           `json:"healthy"`
 	Revision         uint64         `json:"revision"`
-	RecoveryID       string         `json:"recovery_id,omitempty"`
-	Protected        bool           `json:"protected"` // a verified snapshot of the present state exists
-	Snapshots        []SnapshotInfo `json:"snapshots"` // newest revision first
+	RecoveryID       *string        `json:"recovery_id"` // null where there was no recovery
+	Protected        bool           `json:"protected"`   // a verified snapshot of the present state exists
+	Snapshots        []SnapshotInfo `json:"snapshots"`   // newest revision first
 	InvalidSnapshots []string       `json:"invalid_snapshots"`
 	Retention        int            `json:"retention"`
 	LocalOnly        bool           `json:"local_only"`
@@ -65,7 +70,7 @@ func (p *Project) doctor() (Health, error) {
 			return h, err
 		}
 		h.State = Damaged
-		h.find(codeStateDir, "error", stateDir, stateDir+" can't be used: "+cause(err).Error(), "move it away; it is not followed")
+		h.findUnusable(codeStateDir, stateDir, err)
 		h.advise()
 		return h, nil
 	}
@@ -83,11 +88,18 @@ func (p *Project) doctor() (Health, error) {
 	}
 	h.State = ld.state
 	if ld.code != "" {
-		h.find(ld.code, "error", stateDir+"/"+ledgerName, ledgerName+" "+ld.why, "landfast handoff recover shows what can be restored")
+		hint := "landfast handoff recover shows what can be restored"
+		if ld.code == codeNewer {
+			hint = hintNewer
+		}
+		h.find(ld.code, "error", stateDir+"/"+ledgerName, ledgerName+" "+ld.why, hint)
 	}
 	h.looksAtSnapshots(p, ld)
 	if ld.state == Healthy {
-		h.Revision, h.RecoveryID = ld.l.Revision, ld.l.RecoveryID
+		h.Revision = ld.l.Revision
+		if id := ld.l.RecoveryID; id != "" {
+			h.RecoveryID = &id
+		}
 		h.looksAtSize(len(ld.raw))
 	}
 	h.looksAtLeftovers(state, stateDir)
@@ -107,13 +119,30 @@ func (h *Health) find(code, severity, path, message, hint string) {
 	h.Findings = append(h.Findings, Finding{Code: code, Severity: severity, Path: path, Message: message, Hint: hint})
 }
 
+// Finding codes of what stands in the way of a repair.
+const (
+	codeSnapshotsDir  = "snapshots-unsafe"
+	codeQuarantineDir = "quarantine-unsafe"
+	codeLock          = "lock-unsafe"
+)
+
+// findUnusable names something that is there and can't be used. What is only
+// closed to this user must not be advised away.
+func (h *Health) findUnusable(code, path string, err error) {
+	hint := "move it away; it is never followed, and made again where it is needed"
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "this user may not use it; look at its owner and modes, and leave it where it is"
+	}
+	h.find(code, "error", path, path+" can't be used: "+cause(err).Error(), hint)
+}
+
 // looksAtSnapshots verifies every copy: its digest, and that it is a ledger of
 // the revision it says.
 func (h *Health) looksAtSnapshots(p *Project, ld *loaded) {
 	at := stateDir + "/" + snapshotsDir
 	snaps, err := p.openSub(snapshotsDir)
 	if err != nil {
-		h.find("snapshots-unsafe", "error", at, snapshotsDir+" can't be used: "+cause(err).Error(), "")
+		h.findUnusable(codeSnapshotsDir, at, err)
 		return
 	}
 	if snaps == nil {
@@ -129,41 +158,47 @@ func (h *Health) looksAtSnapshots(p *Project, ld *loaded) {
 		h.find("snapshots-unreadable", "error", at, cause(err).Error(), "")
 		return
 	}
+	ids := map[string]int{}
 	for _, c := range list.Found {
-		if err := verifyCopy(s, c); err != nil {
+		l, err := verifyCopy(s, c)
+		if err != nil {
 			h.InvalidSnapshots = append(h.InvalidSnapshots, c.Name)
 			h.find("snapshot-damaged", "error", at+"/"+c.Name, "this copy can't be restored: "+err.Error(),
 				"it is never used; landfast handoff backup moves it to quarantine")
 			continue
 		}
+		ids[l.LedgerID]++
 		h.Snapshots = append(h.Snapshots, SnapshotInfo{ID: c.Name, Revision: c.Revision, SavedAt: c.SavedAt.UTC()})
 		if ld.state == Healthy && c.Name == durable.SnapshotName(ld.l.Revision, ld.raw) {
 			h.Protected = true
 		}
 	}
+	if len(ids) > 1 || ld.state == Healthy && len(ids) == 1 && ids[ld.l.LedgerID] == 0 {
+		h.find("snapshot-of-another-ledger", "warning", at, fmt.Sprintf("the snapshots are of %d ledgers", max(len(ids), 2)), "recover offers only those of this project's own; a named one is restored all the same")
+	}
 	if ld.state == Healthy && ld.l.Revision > 0 && !h.Protected {
 		h.find("snapshot-missing", "error", at, "there is no snapshot of the present state", "landfast handoff backup makes one")
 	}
-	for _, name := range list.Foreign {
-		h.find("foreign-file", "info", at+"/"+name, "not a snapshot; it is left alone", "")
+	if n := len(list.Foreign); n > 0 {
+		h.find("foreign-file", "info", at+"/"+list.Foreign[0], fmt.Sprintf("%d entries that are no snapshots; they are left alone", n), "")
 	}
 	h.looksAtLeftovers(snaps, at)
 }
 
 // verifyCopy checks a snapshot as recovery would.
-func verifyCopy(s *durable.Snapshots, c durable.Snapshot) error {
+func verifyCopy(s *durable.Snapshots, c durable.Snapshot) (*ledger.Ledger, error) {
 	data, err := s.Read(c.Name, maxPreserve)
 	if err != nil {
-		return cause(err)
+		return nil, cause(err)
 	}
 	l, err := ledger.Parse(data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if l.Revision != c.Revision {
-		return fmt.Errorf("its name says revision %d, its content %d", c.Revision, l.Revision)
+		return nil, fmt.Errorf("its name says revision %d, its content %d", c.Revision, l.Revision)
 	}
-	return nil
+	return l, nil
 }
 
 // looksAtSize warns while there is still room to get out.
@@ -197,7 +232,7 @@ func (h *Health) looksAtLeftovers(d *fsx.Dir, at string) {
 func (h *Health) looksAtQuarantine(p *Project) {
 	q, err := p.openSub(quarantineDir)
 	if err != nil {
-		h.find("quarantine-unsafe", "error", stateDir+"/"+quarantineDir, "nothing can be set aside: "+cause(err).Error(), "move it away; it is made again")
+		h.findUnusable(codeQuarantineDir, stateDir+"/"+quarantineDir, err)
 	}
 	if q != nil {
 		_ = q.Close()
@@ -217,7 +252,7 @@ func (h *Health) looksAtLock(state *fsx.Dir) {
 	info, err := lockx.Inspect(state, lockName)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			h.find("lock-unsafe", "error", stateDir+"/"+lockName, "the lock can't be used: "+cause(err).Error(), "move it away; it is made again")
+			h.findUnusable(codeLock, stateDir+"/"+lockName, err)
 		}
 		return
 	}
@@ -233,6 +268,10 @@ func (h *Health) looksAtLock(state *fsx.Dir) {
 // advise says the one thing to do next.
 func (h *Health) advise() {
 	switch {
+	case slices.ContainsFunc(h.Findings, Finding.standsInTheWay):
+		h.Next = "first mend what the findings say can't be used"
+	case slices.ContainsFunc(h.Findings, func(f Finding) bool { return f.Code == codeNewer }):
+		h.Next = hintNewer
 	case h.State == Empty:
 		h.Next = "nothing is recorded yet; landfast handoff record begins"
 	case h.State == Healthy && h.Healthy:

@@ -61,6 +61,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 const (
 	hintDoctor = "landfast handoff doctor says what is wrong, landfast handoff recover shows what can be restored"
+	hintNewer  = "use the version of landfast that wrote it, or a newer one; this one leaves it untouched"
 	hintResume = "run landfast handoff resume and decide again on what it shows"
 )
 
@@ -94,7 +95,7 @@ func classify(doing string, err error) error {
 	case errors.Is(err, syscall.ENOSPC):
 		e.Hint = "free some space; nothing was lost"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		e.Hint = "this place can't be written; resume and doctor still read it"
+		e.Hint = "nothing was changed; look at who owns " + stateDir + " and what its modes and the mount allow"
 	}
 	if errors.As(err, &publish) && publish.State != fsx.NotPublished {
 		e.Code = Filesystem

@@ -55,7 +55,7 @@ func Find(o FindOptions) (root, how string, err error) {
 		return "", "", err
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, stateDir)); err == nil {
+		if hasState(dir) {
 			return dir, "ledger", nil
 		}
 		if filepath.Dir(dir) == dir {
@@ -66,6 +66,27 @@ func Find(o FindOptions) (root, how string, err error) {
 		return top, "git", nil
 	}
 	return start, "directory", nil
+}
+
+// LedgerAbove is the nearest ancestor of a root without a ledger that has one,
+// or "": a root given by hand may have been meant for that one.
+func LedgerAbove(root string) string {
+	if hasState(root) {
+		return ""
+	}
+	for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
+		if hasState(dir) {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			return ""
+		}
+	}
+}
+
+func hasState(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, stateDir))
+	return err == nil
 }
 
 // realDir resolves links, because aliases above the root are allowed but two

@@ -54,7 +54,7 @@ func (ld *loaded) refusal() error {
 		e.Code = Filesystem
 	}
 	if ld.code == codeNewer {
-		e.Hint = "use the version of landfast that wrote it, or a newer one; this one leaves it untouched"
+		e.Hint = hintNewer
 	}
 	return e
 }

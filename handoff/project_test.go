@@ -374,7 +374,7 @@ func TestDamageIsNamedRefusedPreviewedAndUndone(t *testing.T) {
 				t.Errorf("resume after recovery: %+v, %v", v, err)
 			}
 			h, err = p.Doctor(ctx)
-			if err != nil || !h.Healthy || h.RecoveryID != done.RecoveryID {
+			if err != nil || !h.Healthy || h.RecoveryID == nil || *h.RecoveryID != done.RecoveryID {
 				t.Errorf("doctor after recovery: %+v, %v", h, err)
 			}
 

@@ -33,9 +33,9 @@ type Recovery struct {
 	Expect          string   `json:"expect"`
 	Applied         bool     `json:"applied"`
 	Message         string   `json:"message"`
-	Preserved       *string  `json:"preserved,omitempty"` // where the present bytes were set aside
+	Preserved       *string  `json:"preserved"` // where the present bytes were set aside; null before, and where there was nothing
 	RecoveryID      string   `json:"recovery_id,omitempty"`
-	CleanupWarning  string   `json:"cleanup_warning,omitempty"`
+	CleanupWarning  *string  `json:"cleanup_warning"` // old snapshots that could not be removed
 }
 
 // Recover previews the restoring of a snapshot, or does exactly what was
@@ -109,7 +109,11 @@ func (p *Project) planRecovery(snapshot string) (*recoveryPlan, error) {
 	if current.code == codeNewer {
 		return nil, current.refusal()
 	}
-	source, data, name, err := p.chooseSource(snapshot)
+	own := ""
+	if current.state == Healthy {
+		own = current.l.LedgerID
+	}
+	source, data, name, others, err := p.chooseSource(snapshot, own)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +128,16 @@ func (p *Project) planRecovery(snapshot string) (*recoveryPlan, error) {
 	if r.Expect, err = fingerprint(p.Root(), current, data); err != nil {
 		return nil, err
 	}
-	r.Message = fmt.Sprintf("a preview, nothing was changed: revision %d would take the place of the present state (%s), which would be set aside first", r.RestoreRevision, r.CurrentState)
+	r.Message = fmt.Sprintf("a preview, nothing was changed: revision %d would take the place of the present state (%s)", r.RestoreRevision, r.CurrentState)
+	if current.exists {
+		r.Message += ", which would be set aside first"
+	}
+	if own != "" && own != source.LedgerID {
+		r.Message += "; it is of another ledger than the present one"
+	}
+	if others > 0 {
+		r.Message += fmt.Sprintf("; %d snapshots of other ledgers were passed over", others)
+	}
 	return &recoveryPlan{preview: r, current: current, source: source}, nil
 }
 
@@ -146,36 +159,80 @@ type candidate struct {
 	l    *ledger.Ledger
 }
 
-// chooseSource reads the named snapshot, or the newest valid one: of the
-// youngest recovery generation the highest revision. Damaged copies are passed
-// over; modification times mean nothing (a plain copy of the folder changes them).
-func (p *Project) chooseSource(name string) (*ledger.Ledger, []byte, string, error) {
+// chooseSource reads the named snapshot, or the newest valid one of the ledger
+// own: of the youngest recovery generation the highest revision. Where own is
+// not known, because the present ledger can't be read, it is the ledger that
+// more than half of the snapshots are of; others gives how many were passed over
+// as of other ledgers. Damaged copies are passed over; modification times mean
+// nothing (a plain copy of the folder changes them).
+func (p *Project) chooseSource(name, own string) (l *ledger.Ledger, data []byte, id string, others int, err error) {
 	snaps, err := p.openSub(snapshotsDir)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", 0, err
 	}
 	if snaps == nil {
-		return nil, nil, "", refusedf("", "recover: there is no snapshot here")
+		return nil, nil, "", 0, refusedf("", "recover: there is no snapshot here")
 	}
 	defer snaps.Close()
 	s := durable.OpenSnapshots(snaps)
 	if name != "" {
-		data, err := s.Read(name, maxPreserve)
-		if err != nil {
-			return nil, nil, "", &Error{Code: Refused, Message: "recover: this snapshot can't be used: " + err.Error(), Hint: "landfast handoff doctor lists the usable ones", Err: err}
-		}
-		l, err := ledger.Parse(data)
-		if err != nil {
-			return nil, nil, "", &Error{Code: Refused, Message: "recover: this snapshot is not a valid ledger: " + err.Error(), Err: err}
-		}
-		return l, data, name, nil
+		l, data, err := namedSource(s, name)
+		return l, data, name, 0, err
 	}
+	all, err := validCopies(s)
+	if err != nil {
+		return nil, nil, "", 0, err
+	}
+	if len(all) == 0 {
+		return nil, nil, "", 0, refusedf("landfast handoff doctor names the damaged copies", "recover: no valid snapshot is left here")
+	}
+	mine := ofLedger(all, own)
+	if len(mine) == 0 {
+		return nil, nil, "", 0, refusedf("name the snapshot to restore; landfast handoff doctor lists them", "recover: the %d snapshots here are of other ledgers, or of several without a majority", len(all))
+	}
+	newest := map[string]string{} // recovery id → latest updated_at
+	for _, c := range mine {
+		newest[c.l.RecoveryID] = max(newest[c.l.RecoveryID], c.l.UpdatedAt)
+	}
+	best := &mine[0]
+	for i := range mine {
+		if newer(&mine[i], best, newest) {
+			best = &mine[i]
+		}
+	}
+	return best.l, best.data, best.name, len(all) - len(mine), nil
+}
+
+// namedSource reads the snapshot that somebody asked for.
+func namedSource(s *durable.Snapshots, name string) (*ledger.Ledger, []byte, error) {
+	if _, _, ok := durable.ParseSnapshotName(name); !ok {
+		return nil, nil, refusedf("landfast handoff doctor --json lists the usable ones", "recover: %q is not the name of a snapshot", clip(name))
+	}
+	data, err := s.Read(name, maxPreserve)
+	if err != nil {
+		return nil, nil, &Error{Code: Refused, Message: "recover: this snapshot can't be used: " + err.Error(), Hint: "landfast handoff doctor --json lists the usable ones", Err: err}
+	}
+	l, err := ledger.Parse(data)
+	if err != nil {
+		return nil, nil, &Error{Code: Refused, Message: "recover: this snapshot is not a valid ledger: " + err.Error(), Err: err}
+	}
+	return l, data, nil
+}
+
+// clip keeps an argument short in a message.
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
+
+// validCopies reads every snapshot that could be restored.
+func validCopies(s *durable.Snapshots) ([]candidate, error) {
 	list, err := s.List(maxSnapshotEntries)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, err
 	}
-	var best *candidate
-	newest := map[string]string{} // recovery id → latest updated_at
 	var all []candidate
 	for _, c := range list.Found {
 		data, err := s.Read(c.Name, maxPreserve)
@@ -187,17 +244,22 @@ func (p *Project) chooseSource(name string) (*ledger.Ledger, []byte, string, err
 			continue
 		}
 		all = append(all, candidate{name: c.Name, data: data, l: l})
-		newest[l.RecoveryID] = max(newest[l.RecoveryID], l.UpdatedAt)
 	}
-	for i := range all {
-		if best == nil || newer(&all[i], best, newest) {
-			best = &all[i]
+	return all, nil
+}
+
+// ofLedger are the copies of one ledger: own, or, where that is "", the one that
+// more than half are of.
+func ofLedger(all []candidate, own string) []candidate {
+	if own == "" {
+		count := map[string]int{}
+		for _, c := range all {
+			if count[c.l.LedgerID]++; 2*count[c.l.LedgerID] > len(all) {
+				own = c.l.LedgerID
+			}
 		}
 	}
-	if best == nil {
-		return nil, nil, "", refusedf("landfast handoff doctor names the damaged copies", "recover: no valid snapshot is left here")
-	}
-	return best.l, best.data, best.name, nil
+	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return own == "" || c.l.LedgerID != own })
 }
 
 // newer reports whether a is to be preferred to b. Timestamps are written in
@@ -250,12 +312,11 @@ func (p *Project) applyRecovery(ctx context.Context, pl *place, plan *recoveryPl
 	}
 	r.Applied, r.Preserved, r.RecoveryID = true, kept, next.RecoveryID
 	r.Message = fmt.Sprintf("revision %d is restored; every later write must carry recovery id %s", next.Revision, next.RecoveryID)
-	protect := durable.SnapshotName(next.Revision, data)
+	var protect []string
 	if plan.current.state == Healthy {
-		p.afterCommit(pl, next, data, at, protect, durable.SnapshotName(plan.current.l.Revision, plan.current.raw))
-	} else {
-		p.afterCommit(pl, next, data, at, protect)
+		protect = append(protect, durable.SnapshotName(plan.current.l.Revision, plan.current.raw))
 	}
+	r.CleanupWarning = p.afterCommit(pl, next, data, at, protect...)
 	return r, nil
 }
 

@@ -186,11 +186,22 @@ func (p *Project) quarantine() (*fsx.Dir, error) {
 // afterCommit does what may fail without harm once the change is acknowledged:
 // prune, sweep, preview. All of it still under the lock, so that every staged
 // file of the ledger found here belongs to a dead writer.
-func (p *Project) afterCommit(pl *place, l *ledger.Ledger, data []byte, at ledger.At, protect ...string) {
+// What stayed of old snapshots is the answer, nil if nothing did.
+func (p *Project) afterCommit(pl *place, l *ledger.Ledger, data []byte, at ledger.At, protect ...string) (warning *string) {
 	protect = append(protect, durable.SnapshotName(l.Revision, data))
-	_, _ = durable.OpenSnapshots(pl.snaps).Prune(retention, maxPreserve, protect...)
+	warning = prune(pl, protect...)
 	sweepLeftovers(pl)
 	p.refreshPreview(pl.state, l, at)
+	return warning
+}
+
+// prune removes old snapshots and says what could not be removed.
+func prune(pl *place, protect ...string) (warning *string) {
+	if _, err := durable.OpenSnapshots(pl.snaps).Prune(retention, maxPreserve, protect...); err != nil {
+		text := "old snapshots could not be removed: " + err.Error()
+		return &text
+	}
+	return nil
 }
 
 // sweepLeftovers removes the staged files of killed writers. The caller holds

@@ -68,6 +68,8 @@ func (c *demoCmd) run(a *app) error {
 	// that the folder goes all the same.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
+	out := &noted{w: a.stdout}
+	a.stdout = out
 	d := &demo{dir: dir}
 	steps, err := d.play(ctx, a, c.JSON)
 	d.close()
@@ -79,11 +81,11 @@ func (c *demoCmd) run(a *app) error {
 		err = errors.Join(err, rerr)
 	}
 	if c.JSON {
-		out := demoJSON{Steps: steps}
+		result := demoJSON{Steps: steps}
 		if c.Keep {
-			out.Kept = dir
+			result.Kept = dir
 		}
-		if jerr := a.printJSON(out); jerr != nil {
+		if jerr := a.printJSON(result); jerr != nil {
 			return jerr
 		}
 	}
@@ -96,7 +98,22 @@ func (c *demoCmd) run(a *app) error {
 	if !c.JSON {
 		fmt.Fprintf(a.stdout, "\nAll %d claims held on real files.\n", len(steps))
 	}
-	return nil
+	return out.err
+}
+
+// noted remembers the first failed write: a demo that nobody could read has not
+// shown anything.
+type noted struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	k, err := n.w.Write(p)
+	if n.err == nil {
+		n.err = err
+	}
+	return k, err
 }
 
 // play runs the steps in order and stops at the first claim that does not hold.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/landfast/landfast/fsx"
 	"github.com/landfast/landfast/handoff"
@@ -102,11 +103,21 @@ func (a *app) report(args []string, err error) int {
 			return f.Code.Exit()
 		}
 	}
-	fmt.Fprintf(a.stderr, "landfast: error: %s\n", f.Message)
+	fmt.Fprintf(a.stderr, "landfast: error: %s\n", visible(f.Message))
 	if f.Hint != "" {
-		fmt.Fprintf(a.stderr, "landfast: hint: %s\n", f.Hint)
+		fmt.Fprintf(a.stderr, "landfast: hint: %s\n", visible(f.Hint))
 	}
 	return f.Code.Exit()
+}
+
+// visible keeps what a path or an argument holds from steering a terminal.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // wantsJSON looks at the bare arguments, because an error of the parser has no

@@ -56,7 +56,10 @@ func (a *app) project() (*handoff.Project, error) {
 		return nil, err
 	}
 	if a.Verbose {
-		fmt.Fprintf(a.stderr, "project %s (%s)\n", root, how)
+		fmt.Fprintf(a.stderr, "project %s (%s)\n", visible(root), how)
+	}
+	if above := handoff.LedgerAbove(root); above != "" && !a.Quiet {
+		fmt.Fprintf(a.stderr, "landfast: note: %s has no ledger of its own, but %s above it has one\n", visible(root), visible(above))
 	}
 	return handoff.Open(root, handoff.Options{})
 }
@@ -223,8 +226,8 @@ func printHealth(w io.Writer, h handoff.Health) error {
 	fmt.Fprintf(t, "state\t%s\n", h.State)
 	fmt.Fprintf(t, "healthy\t%s\n", yesNo(h.Healthy))
 	fmt.Fprintf(t, "revision\t%d\n", h.Revision)
-	if h.RecoveryID != "" {
-		fmt.Fprintf(t, "recovery id\t%s\n", h.RecoveryID)
+	if h.RecoveryID != nil {
+		fmt.Fprintf(t, "recovery id\t%s\n", *h.RecoveryID)
 	}
 	fmt.Fprintf(t, "protected\t%s\n", yesNo(h.Protected))
 	fmt.Fprintf(t, "snapshots\t%d good, %d damaged\n", len(h.Snapshots), len(h.InvalidSnapshots))
@@ -262,8 +265,8 @@ func (c *backupCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if b.CleanupWarning != "" {
-		fmt.Fprintf(a.stderr, "landfast: warning: %s\n", b.CleanupWarning)
+	if b.CleanupWarning != nil {
+		fmt.Fprintf(a.stderr, "landfast: warning: %s\n", *b.CleanupWarning)
 	}
 	if c.JSON {
 		return a.printJSON(b)

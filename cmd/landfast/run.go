@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -44,6 +45,13 @@ type branchRoot interface {
 func run(args []string, a app) int {
 	if len(args) > 0 && args[0] == demoChild {
 		return runDemoChild(args[1:], a)
+	}
+	for i, arg := range args {
+		// kong passes values through JSON, which would silently put U+FFFD in place
+		// of such bytes: in a record's text, or in the path of a file.
+		if !utf8.ValidString(arg) {
+			return a.report(nil, usagef("argument %d is not valid UTF-8", i+1))
+		}
 	}
 	name := firstWord(args)
 	if name == "" || name == "help" {

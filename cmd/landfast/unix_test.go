@@ -459,3 +459,77 @@ func TestRecordsSurviveAVanishingLockFile(t *testing.T) {
 	}
 	must(t, dir, "handoff", "doctor")
 }
+
+// A closed standard input reads like an empty one; it must not empty the target.
+func TestClosedInputDoesNotEmptyTheFile(t *testing.T) {
+	dir := testenv.TempDir(t)
+	if r := runs(t, landfast(t, dir, "write", "f"), strings.NewReader("old")); r.status != 0 {
+		t.Fatal(r.errs)
+	}
+	inner := landfast(t, dir, "write", "f")
+	for redirect, want := range map[string]string{"<&-": "old", "</dev/null": ""} {
+		cmd := exec.Command("sh", "-c", `"$0" write f `+redirect, inner.Path)
+		cmd.Dir, cmd.Env = dir, inner.Env
+		r := runs(t, cmd, nil)
+		got, err := os.ReadFile(filepath.Join(dir, "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if redirect == "<&-" && (r.status != 2 || string(got) != want) {
+			t.Errorf("%s: exit %d, %q, %s", redirect, r.status, got, r.errs)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if redirect == "</dev/null" && (r.status != 0 || string(got) != want) {
+			t.Errorf("%s: exit %d, %q, %s", redirect, r.status, got, r.errs)
+		}
+	}
+}
+
+func TestArgumentThatIsNotUTF8IsRefusedAndNotMended(t *testing.T) {
+	dir := testenv.TempDir(t)
+	r := runs(t, landfast(t, dir, "handoff", "record", "--json", "{\"id\":\"a\",\"kind\":\"goal\",\"text\":\"a\xffb\",\"source\":\"s\"}"), nil)
+	if r.status != 2 || !strings.Contains(r.errs, "not valid UTF-8") {
+		t.Errorf("exit %d: %s", r.status, r.errs)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".landfast")); err == nil {
+		t.Error("something was stored")
+	}
+}
+
+func TestErrorsDontSteerTheTerminal(t *testing.T) {
+	r := runs(t, landfast(t, testenv.TempDir(t), "--project", "no\x1b[31m\nwhere", "handoff", "resume"), nil)
+	if r.status != 2 || strings.ContainsAny(strings.TrimSuffix(r.errs, "\n"), "\x1b\n") {
+		t.Errorf("exit %d: %q", r.status, r.errs)
+	}
+}
+
+func TestDemoThatNobodyCanReadFails(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	cmd := landfast(t, testenv.TempDir(t), "demo")
+	cmd.Stdout = full
+	if err := cmd.Run(); err == nil {
+		t.Error("it succeeded")
+	}
+}
+
+// A folder that is only closed to this user must not be advised away.
+func TestClosedStateDirectoryIsNotAdvisedAway(t *testing.T) {
+	dir := readable(t)
+	must(t, dir, "handoff", "record", "--json", input("a"))
+	if err := os.Chmod(filepath.Join(dir, ".landfast"), 0); err != nil {
+		t.Fatal(err)
+	}
+	r := asNobody(t, dir, "handoff", "doctor")
+	if r.status != 1 || strings.Contains(r.out, "move it away") || !strings.Contains(r.out, "leave it where it is") {
+		t.Errorf("exit %d: %s", r.status, r.out)
+	}
+	if r := asNobody(t, dir, "handoff", "resume"); strings.Contains(r.errs, "still read it") {
+		t.Errorf("%s", r.errs)
+	}
+}

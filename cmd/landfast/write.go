@@ -55,6 +55,9 @@ func (c *writeCmd) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if closedInput(a.stdin) {
+		return usagef("standard input is closed: there is nothing to write")
+	}
 	path := c.Path
 	if c.Symlink == "follow" {
 		real, err := filepath.EvalSymlinks(path)

@@ -41,6 +41,9 @@ func ParseRecordInput(data []byte) (RecordInput, error) {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return in, inputError(err)
 	}
+	if members == nil {
+		return in, invalid("", "the record is no JSON object")
+	}
 	for _, name := range sortedNames(members) {
 		if members[name].Kind() == 'n' {
 			return in, invalid(clip(name), "is null; leave it out instead")
