@@ -215,3 +215,12 @@ func TestTheRealGitRunsNothingThatIsConfigured(t *testing.T) {
 		t.Error("a configured program ran")
 	}
 }
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

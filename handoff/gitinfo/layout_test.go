@@ -22,15 +22,6 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // soon fails the test if Read waits for something.
 func soon(t *testing.T, dir string) Info {
 	t.Helper()
