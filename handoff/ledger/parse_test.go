@@ -310,8 +310,33 @@ func TestTextKeepsWhatScriptsAndEmojiNeed(t *testing.T) {
 	for name, s := range map[string]string{
 		"persian": "می\u200cخواهم", "hindi": "क्\u200dष", "family": "👩\u200d👩\u200d👧", "flag": "🏳️\u200d🌈",
 		"tab and line end": "a\tb\r\nc", "2000 emoji": strings.Repeat("😀", 2000), "umlauts": "äöü ß",
+		"keycap": "1\ufe0f\u20e3", "heart": "❤\ufe0f", "text style": "©\ufe0e", "han variant": "葛\U000E0100", "mongolian": "ᠠ\u180b",
+		"heart on fire": "❤\ufe0f\u200d🔥",
 	} {
 		if err := checkText("text", s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTextRefusesHiddenCharactersAroundItToo(t *testing.T) {
+	for name, hidden := range hiddenSamples {
+		for _, s := range []string{hidden + "text", "text" + hidden, "te" + hidden + "xt", " " + hidden + " text"} {
+			if err := checkText("text", s); err == nil || err.Field != "text" {
+				t.Errorf("%s in %+q: %v", name, s, err)
+			}
+		}
+	}
+}
+
+func TestTextRefusesVariationSelectorsThatSelectNothing(t *testing.T) {
+	for name, s := range map[string]string{
+		"at the beginning": "\ufe0fa", "after a letter": "a\ufe0f", "after a blank": "a \ufe0fb", "after an ideographic space": "a\u3000\ufe0fb",
+		"in a run": "❤\ufe0f\ufe0f", "supplementary after a letter": "a\U000E0101", "supplementary after emoji": "❤\U000E0101",
+		"supplementary in a run": "葛\U000E0100\U000E0101", "mongolian after a letter": "a\u180b", "mongolian in a run": "ᠠ\u180b\u180c",
+		"after a keycap's selector": "1\ufe0f\ufe00", "a sentence behind a letter": "a" + strings.Repeat("\ufe01\U000E0155", 200),
+	} {
+		if err := checkText("text", s); err == nil || !strings.Contains(err.Message, "variation selector") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

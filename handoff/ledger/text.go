@@ -16,7 +16,7 @@ func trim(s string) string { return strings.TrimFunc(s, isSpace) }
 // others are read: controls (but tab, LF, CR), line and paragraph separators,
 // direction marks, zero-width and tag characters. What stays is what scripts
 // need: joiners between letters of the scripts that use them, joiners between
-// emoji, variation selectors.
+// emoji, one variation selector after a character that has variants.
 func hiddenRune(s string) (what string, found bool) {
 	plain := true
 	for i := 0; i < len(s) && plain; i++ {
@@ -25,8 +25,12 @@ func hiddenRune(s string) (what string, found bool) {
 	if plain {
 		return "", false
 	}
-	prev := rune(0)
+	prev, before := rune(0), rune(0) // before: the character just before, selectors and skin tones included
 	for i, r := range s {
+		if unicode.Is(unicode.Variation_Selector, r) && !selects(before, r) {
+			return "a stray variation selector", true
+		}
+		before = r
 		if what := hidden(r); what != "" {
 			next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 			if !isJoiner(r) || !joins(prev, next, r) {
@@ -61,6 +65,21 @@ func hidden(r rune) string {
 	return ""
 }
 
+// selects reports whether a variation selector after this character is part of
+// how it is written. Anywhere else, and in runs above all, selectors are bytes
+// that nobody sees: a whole sentence fits behind one letter.
+func selects(before, selector rune) bool {
+	switch {
+	case selector >= 0xE0100:
+		return unicode.Is(unicode.Han, before)
+	case selector >= 0x180B && selector <= 0x180F:
+		return unicode.Is(unicode.Mongolian, before) && !unicode.Is(unicode.Variation_Selector, before)
+	case before < 0x80: // keycaps
+		return selector >= 0xFE0E && strings.ContainsRune("#*0123456789", before)
+	}
+	return !isSpace(before) && !unicode.Is(unicode.Variation_Selector, before) && hidden(before) == ""
+}
+
 func isJoiner(r rune) bool { return r == '\u200C' || r == '\u200D' }
 
 // joins reports whether a joiner between these two is part of how they are
@@ -80,12 +99,14 @@ func joinScript(r rune) bool {
 		unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
 
-// checkText is the rule for texts: 1 to 2,000 code points once trimmed.
+// checkText is the rule for texts: 1 to 2,000 code points once trimmed. What
+// surrounds a stored text is shown too, so it must be as visible as the rest.
 func checkText(field, s string) *Error {
-	if s = trim(s); s == "" {
+	inner := trim(s)
+	if inner == "" {
 		return invalid(field, "is empty")
 	}
-	if n := utf8.RuneCountInString(s); n > maxTextRunes {
+	if n := utf8.RuneCountInString(inner); n > maxTextRunes {
 		return invalid(field, "has %d characters, the limit is %d", n, maxTextRunes)
 	}
 	return checkVisible(field, s)
