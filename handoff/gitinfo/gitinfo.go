@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -71,10 +72,12 @@ func findTop(dir string) (top string, dotGit fs.FileInfo) {
 	}
 }
 
-// isGitDir passes over a stray directory called .git, as git does.
+// isGitDir passes over a stray directory called .git, as git does. One that
+// can't be looked into is not passed over: the repository around it would lend
+// its branch to records that are not its own.
 func isGitDir(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
-	return err == nil
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Read tells about the repository that dir lies in.
@@ -233,14 +236,28 @@ func plainBranch(s string) bool {
 	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxBranch {
 		return false
 	}
+	prev := rune(0)
 	for _, r := range s {
+		if r >= 0xFE00 && r <= 0xFE0F && !selects(prev, r) {
+			return false
+		}
+		prev = r
 		if r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x200B && r <= 0x200F || r >= 0x2028 && r <= 0x202E ||
 			r >= 0x2060 && r <= 0x206F || r == 0x61C || r == 0xFEFF || r == 0xAD || r >= 0xE0000 && r <= 0xE007F ||
-			r == 0x180E || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 || r >= 0xFFF9 && r <= 0xFFFB || r&0xFFFE == 0xFFFE || r >= 0xFDD0 && r <= 0xFDEF {
+			r >= 0x180B && r <= 0x180F || r >= 0xE0100 && r <= 0xE01EF || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 || r >= 0xFFF9 && r <= 0xFFFB || r&0xFFFE == 0xFFFE || r >= 0xFDD0 && r <= 0xFDEF {
 			return false
 		}
 	}
 	return true
+}
+
+// selects: a variation selector elsewhere, or after another, hides bytes. The
+// ledger stores no more than this.
+func selects(before, selector rune) bool {
+	if before < 0x80 { // keycaps
+		return selector >= 0xFE0E && strings.ContainsRune("#*0123456789", before)
+	}
+	return !unicode.IsSpace(before) && (before < 0xFE00 || before > 0xFE0F)
 }
 
 // resolveRef finds the commit of a ref: loose first, then packed, as git does.
@@ -284,7 +301,7 @@ func packedRef(common, ref string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	return findPacked(io.LimitReader(f, maxPackedRefs), ref)
+	return findPacked(f, maxPackedRefs, ref)
 }
 
 // readSmall reads a regular file of bounded size. It never waits on a FIFO.

@@ -314,6 +314,6 @@ func FuzzParseRef(f *testing.F) {
 		if strings.Contains(ref, "..") || strings.ContainsAny(ref, "\x00\\") {
 			t.Errorf("a ref that leads out: %q", ref)
 		}
-		_, _ = findPacked(strings.NewReader(s), "refs/heads/main")
+		_, _ = findPacked(strings.NewReader(s), maxPackedRefs, "refs/heads/main")
 	})
 }

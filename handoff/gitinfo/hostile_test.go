@@ -2,6 +2,8 @@ package gitinfo
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ func TestBranchNamesThatCannotBeShown(t *testing.T) {
 		"zero width": "a\u200bb", "line separator": "a\u2028b", "byte order mark": "a\ufeffb", "tag": "a\U000E0041b", "soft hyphen": "a\u00adb",
 		"filler": "a\u3164b", "vowel separator": "a\u180eb", "annotation": "a\ufff9b", "invalid UTF-8": "a\xffb", "NUL": "a\x00b",
 		"1025 characters": strings.Repeat("ä", 1025), "two lines": "a\nb",
+		"variation selector after a letter": "a\ufe01b", "a run of them": "❤\ufe0f\ufe0f", "supplementary selector": "葛\U000E0100",
 	} {
 		writeFile(t, head, "ref: refs/heads/"+branch+"\n")
 		i := Read(context.Background(), dir)
@@ -25,6 +28,12 @@ func TestBranchNamesThatCannotBeShown(t *testing.T) {
 		}
 		if i.Reason != "HEAD: "+errFormat.Error() {
 			t.Errorf("%s: the reason is %q", name, i.Reason)
+		}
+	}
+	for _, branch := range []string{"fix-❤\ufe0f", "1\ufe0f\u20e3-first", "café"} {
+		writeFile(t, head, "ref: refs/heads/"+branch+"\n")
+		if i := Read(context.Background(), dir); i.State != Unborn || deref(i.Branch) != branch {
+			t.Errorf("%+q: %+v", branch, i)
 		}
 	}
 	long := strings.Repeat("ä", 1024)
@@ -62,6 +71,31 @@ func TestPackedRefsThatLie(t *testing.T) {
 		}
 		if strings.Contains(i.Reason, "hello") || strings.Contains(i.Reason, "aaaa") {
 			t.Errorf("%s: the reason quotes the file: %q", name, i.Reason)
+		}
+	}
+}
+
+func TestPackedRefsBeyondTheLimitAreNotTakenForAbsent(t *testing.T) {
+	id := strings.Repeat("a", 40)
+	line := id + " refs/heads/main\n"
+	for name, row := range map[string]struct {
+		text string
+		max  int
+		want string
+		err  error
+	}{
+		"found at the limit":     {line, len(line), id, nil},
+		"absent at the limit":    {line, len(line), "", fs.ErrNotExist},
+		"absent beyond it":       {line + line, len(line), "", errFormat},
+		"absent one byte beyond": {line + "x", len(line), "", errFormat},
+	} {
+		ref := "refs/heads/main"
+		if row.want == "" {
+			ref = "refs/heads/other"
+		}
+		got, err := findPacked(strings.NewReader(row.text), int64(row.max), ref)
+		if got != row.want || !errors.Is(err, row.err) {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 )
 
 // findPacked streams packed-refs (gitrepository-layout(5)): "ID SP ref" lines,
-// comments beginning with #, peeled tags beginning with ^.
-func findPacked(r io.Reader, ref string) (string, error) {
-	s := bufio.NewScanner(r)
+// comments beginning with #, peeled tags beginning with ^. A ref that is not
+// among the first max bytes of a longer file is not known to be absent.
+func findPacked(r io.Reader, max int64, ref string) (string, error) {
+	within := &io.LimitedReader{R: r, N: max + 1}
+	s := bufio.NewScanner(within)
 	s.Buffer(make([]byte, 0, 4096), maxSmallFile)
 	for s.Scan() {
 		id, name, ok := strings.Cut(strings.TrimRight(s.Text(), "\r"), " ")
@@ -24,6 +26,9 @@ func findPacked(r io.Reader, ref string) (string, error) {
 	}
 	if err := s.Err(); err != nil {
 		return "", err
+	}
+	if within.N == 0 {
+		return "", errFormat
 	}
 	return "", fs.ErrNotExist
 }
