@@ -57,7 +57,7 @@ func hidden(r rune) string {
 	case r >= 0xE0000 && r <= 0xE007F:
 		return "a tag character"
 	case r >= '\u200B' && r <= '\u200D', r >= '\u2060' && r <= '\u2064', r == '\uFEFF', r == '\u00AD', r == '\u180E',
-		r == '\u115F', r == '\u1160', r == '\u3164', r == '\uFFA0', r >= '\u206A' && r <= '\u206F', r >= '\uFFF9' && r <= '\uFFFB':
+		r == '\u034F', r == '\u17B4', r == '\u17B5', r == '\u115F', r == '\u1160', r == '\u3164', r == '\uFFA0', r >= '\u206A' && r <= '\u206F', r >= '\uFFF9' && r <= '\uFFFB':
 		return "an invisible character"
 	case r&0xFFFE == 0xFFFE, r >= 0xFDD0 && r <= 0xFDEF:
 		return "a noncharacter"
