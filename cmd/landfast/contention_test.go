@@ -9,12 +9,11 @@ import (
 	"github.com/landfast/landfast/internal/testenv"
 )
 
-// Two processes at a time, the first of which sets the ledger up, record into one ledger; each record is a process of
-// its own. Only "conflict" and "busy" may be answered besides success, and are
-// tried again.
-func TestTwoProcessesRecordingAtOnceLoseNothing(t *testing.T) {
-	const writers, each = 2, 200
-	dir := testenv.TempDir(t)
+// recordAtOnce records each ids "wW-I" from so many writers at a time, each record
+// a process of its own. Only "conflict" and "busy" may be answered besides
+// success, and are tried again.
+func recordAtOnce(t *testing.T, dir string, writers, each int) {
+	t.Helper()
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
@@ -33,6 +32,13 @@ func TestTwoProcessesRecordingAtOnceLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// The first record sets the ledger up, whoever makes it.
+func TestTwoProcessesRecordingAtOnceLoseNothing(t *testing.T) {
+	const writers, each = 2, 200
+	dir := testenv.TempDir(t)
+	recordAtOnce(t, dir, writers, each)
 	var v struct {
 		Revision int
 		Records  []struct{ Revision int }

@@ -15,7 +15,7 @@ type globals struct {
 	Project string `help:"Project directory; default: found upwards from the current one." placeholder:"DIR"`
 	Quiet   bool   `help:"Print results and errors only." short:"q"`
 	Verbose bool   `help:"Say more on standard error." short:"v"`
-	Color   string `help:"Colour: auto, always or never." enum:"auto,always,never" default:"auto"`
+	Color   string `help:"Colour: auto, always or never; nothing is coloured yet." enum:"auto,always,never" default:"auto"`
 }
 
 // command is a parsed command, ready to run.
@@ -142,7 +142,7 @@ func topHelp() string {
 		"  --project DIR              project directory; default: found upwards\n" +
 		"  -q, --quiet                results and errors only\n" +
 		"  -v, --verbose              say more on standard error\n" +
-		"  --color auto|always|never  colour\n" +
+		"  --color auto|always|never  colour; nothing is coloured yet\n" +
 		"\nExample:\n  landfast demo\n" +
 		"\nlandfast COMMAND -h tells about one of them.\n")
 	b.WriteString(exitHelp)
@@ -158,6 +158,7 @@ Exit status:
   4  busy: try again
   5  refused: unsafe path, malformed, too large
   6  the filesystem failed
+  130  interrupted by a signal before anything was published
 `
 
 // exitNow carries kong's wish to exit out of its parser: the process belongs to

@@ -419,7 +419,7 @@ func TestRecordsSurviveAVanishingLockFile(t *testing.T) {
 	dir := testenv.TempDir(t)
 	must(t, dir, "handoff", "record", "--json", input("first"))
 	stop := make(chan struct{})
-	var cleaner, wg sync.WaitGroup
+	var cleaner sync.WaitGroup
 	cleaner.Go(func() {
 		for {
 			select {
@@ -430,23 +430,7 @@ func TestRecordsSurviveAVanishingLockFile(t *testing.T) {
 			}
 		}
 	})
-	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				for {
-					r := runs(t, landfast(t, dir, "handoff", "record", "--json", input(fmt.Sprintf("w%d-%d", w, i))), nil)
-					if r.status == 0 {
-						break
-					}
-					if r.status != 3 && r.status != 4 {
-						t.Errorf("exit %d: %s", r.status, r.errs)
-						return
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
+	recordAtOnce(t, dir, writers, each)
 	close(stop)
 	cleaner.Wait()
 	out := must(t, dir, "handoff", "resume", "--json")
@@ -531,5 +515,34 @@ func TestClosedStateDirectoryIsNotAdvisedAway(t *testing.T) {
 	}
 	if r := asNobody(t, dir, "handoff", "resume"); strings.Contains(r.errs, "still read it") {
 		t.Errorf("%s", r.errs)
+	}
+}
+
+// --new over an existing file is refused at once: what produces the input may
+// take an hour.
+func TestNewOverAnExistingFileDoesNotWaitForTheInput(t *testing.T) {
+	dir := testenv.TempDir(t)
+	if r := runs(t, landfast(t, dir, "write", "f"), strings.NewReader("old")); r.status != 0 {
+		t.Fatal(r.errs)
+	}
+	cmd := landfast(t, dir, "write", "f", "--new")
+	in, err := cmd.StdinPipe() // never written to, closed only at the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatal("it waits for its input")
+	}
+	if got := cmd.ProcessState.ExitCode(); got != 3 {
+		t.Errorf("exit %d, want 3", got)
 	}
 }

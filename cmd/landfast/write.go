@@ -67,6 +67,10 @@ func (c *writeCmd) run(a *app) error {
 			return &followError{path, err}
 		}
 	}
+	if _, err := os.Lstat(path); c.New && err == nil {
+		// The commit decides; this only spares reading all of the input for nothing.
+		return &fsx.PublishError{Stage: fsx.StepCreate, Path: path, Err: syscall.EEXIST}
+	}
 	dir, name := filepath.Split(path)
 	if name == "" {
 		return usagef("%q names no file", c.Path)
