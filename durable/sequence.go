@@ -32,6 +32,9 @@ type Write struct {
 // those before it only after an acknowledgement, because before the directory
 // syncs power loss can keep any subset of the names.
 //
+// Of o, Mode and Flush don't count: each write has its mode, and everything is
+// flushed. A Need above Ordered costs one flush of each directory beforehand.
+//
 // If staging or a sync fails, nothing is published. If a publish fails, those
 // before it stay. The error is an [fsx.PublishError] about the file it names;
 // its state speaks of that file. A failed directory sync is reported for the

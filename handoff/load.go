@@ -163,7 +163,7 @@ func (ld *loaded) fingerprint() string {
 	switch {
 	case !ld.exists:
 		return "missing"
-	case ld.raw != nil && ld.err == nil, ld.raw != nil && ld.code != codeTooLarge:
+	case ld.raw != nil:
 		sum := sha256.Sum256(ld.raw)
 		return hex.EncodeToString(sum[:])
 	}

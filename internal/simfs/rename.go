@@ -22,15 +22,7 @@ func (f *FS) RenameNew(_, fh fsops.Handle, from string, th fsops.Handle, to stri
 func (f *FS) rename(fh fsops.Handle, from string, th fsops.Handle, to string, replace bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fd, err := f.dir(fh)
-	if err != nil {
-		return err
-	}
-	td, err := f.dir(th)
-	if err != nil {
-		return err
-	}
-	n, err := child(fd, from)
+	fd, td, n, err := f.source(fh, from, th)
 	if err != nil {
 		return err
 	}
@@ -63,19 +55,22 @@ func (f *FS) rename(fh fsops.Handle, from string, th fsops.Handle, to string, re
 	return nil
 }
 
+// source looks up what a rename or a link begins with.
+func (f *FS) source(fh fsops.Handle, from string, th fsops.Handle) (fd, td, n *node, err error) {
+	if fd, err = f.dir(fh); err == nil {
+		td, err = f.dir(th)
+	}
+	if err == nil {
+		n, err = child(fd, from)
+	}
+	return fd, td, n, err
+}
+
 // Link gives a file a second name.
 func (f *FS) Link(fh fsops.Handle, from string, th fsops.Handle, to string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fd, err := f.dir(fh)
-	if err != nil {
-		return err
-	}
-	td, err := f.dir(th)
-	if err != nil {
-		return err
-	}
-	n, err := child(fd, from)
+	_, td, n, err := f.source(fh, from, th)
 	if err != nil {
 		return err
 	}
